@@ -1,22 +1,22 @@
-"""`sanderling` and `python -m sanderling`: the command line, ready for Ctrl-C before it is there."""
+"""Entry point of `sanderling` and `python -m sanderling`; handles Ctrl-C while modules are still being imported."""
 
 import os
 import signal
 import sys
 
-INTERRUPTED = 11  # as in cli/arguments.py, which is not there yet
+INTERRUPTED = 11  # exit code, as in cli/arguments.py, which is not imported yet
 
 
 def main() -> int:
-    """Run the command this process was started for; who stops it while it still wakes up hears nothing of that."""
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:  # else somebody has it ignored
+    """Run the command line and return its exit code. Ctrl-C during imports exits without a traceback."""
+    previous_handler = signal.getsignal(signal.SIGINT)
+    if previous_handler is signal.default_int_handler:  # otherwise the parent process ignores SIGINT (nohup)
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    from sanderling.cli import main as obey
+    from sanderling.cli import main as run_command
 
     try:
-        signal.signal(signal.SIGINT, usual)
-        return obey()
+        signal.signal(signal.SIGINT, previous_handler)
+        return run_command()
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -1,4 +1,4 @@
-"""What time it is: real, or simulated. Everything that decides by the time is handed one of these."""
+"""Real and simulated clocks. Code that depends on the time receives a clock as an argument."""
 
 import time
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from datetime import UTC
 from functools import lru_cache
 
 Clock = Callable[[], float]
-"""Seconds since 1970, as a plain function: pass `time.time`, or a simulated clock."""
+"""Returns seconds since 1970: `time.time` or a simulated clock."""
 
 system_clock: Clock = time.time
 
 
 class SimulatedClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that only moves when `advance` is called."""
 
     def __init__(self, now: float = 0.0) -> None:
         self.now = now
@@ -21,13 +21,13 @@ class SimulatedClock:
         return self.now
 
     def advance(self, seconds: float) -> float:
-        """Move the clock and say what it shows now."""
+        """Move the clock forward and return the new time."""
         self.now += seconds
         return self.now
 
 
 class MonotonicClock:
-    """A clock for waiting: where the other is set back, it goes on from what it showed."""
+    """A clock for timeouts that never goes backwards, even if the wrapped clock is set back."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -40,13 +40,13 @@ class MonotonicClock:
         return self._last_time
 
 
-@lru_cache(4096)  # many pages of a site were written at once
+@lru_cache(4096)  # many pages of a site share a Last-Modified date
 def parse_http_date(text: str) -> float | None:
-    """Read a date of HTTP; the form without a zone means GMT too (RFC 9110, 5.6.7). None if it is no date."""
-    from email.utils import parsedate_to_datetime  # takes a while to load
+    """Parse an HTTP date as a timestamp. A date without a zone is GMT (RFC 9110, 5.6.7). None: not a date."""
+    from email.utils import parsedate_to_datetime  # slow import
 
     try:
-        when = parsedate_to_datetime(text)
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

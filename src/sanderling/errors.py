@@ -1,14 +1,14 @@
-"""The tree of errors: what *we* (or the person at the keyboard) did wrong.
+"""Exception hierarchy and exit codes for errors of the program or its user.
 
-    SanderlingError            exit 1   anything of ours
-    ├── UsageError             exit 4   a flag, a setting, a pattern or a name that cannot be
-    ├── CollectionError        exit 4   no collection there, one of another version, one in use or damaged
-    ├── DiskFull               exit 3   no room left; what was committed stays readable
-    ├── MissingExtra           exit 4   a feature whose optional dependency is not installed
-    ├── StoreUnavailable       exit 17  the database went away and did not come back
-    └── EngineUnavailable      exit 17  the cluster is not there, or went away and did not come back
+    SanderlingError            exit 1   base class
+    ├── UsageError             exit 4   invalid flag, setting, pattern or name
+    ├── CollectionError        exit 4   collection missing, in use, damaged, or of an unsupported version
+    ├── DiskFull               exit 3   no space left; committed data stays readable
+    ├── MissingExtra           exit 4   optional dependency not installed
+    ├── DatabaseUnavailable    exit 17  connection to the shared database lost and not restored
+    └── ClusterUnavailable     exit 17  cluster unreachable
 
-What the *web* does wrong is never an exception: it is an `Outcome` with a `Reason` (models.py).
+Errors of web servers are never exceptions: they are an `Outcome` with a `Reason` (models.py).
 """
 
 import errno
@@ -22,33 +22,33 @@ DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SanderlingError(Exception):
-    """Something of ours went wrong; the message says what, to what, and the next thing to do."""
+    """Base class. The message names the failed operation, its object, and the next step."""
 
     exit_code = 1
 
 
 class UsageError(SanderlingError):
-    """The person asked for something that cannot be."""
+    """Invalid flag, setting, pattern or name."""
 
     exit_code = 4
 
 
 class CollectionError(SanderlingError):
-    """The collection is missing, in use, damaged, or of a version this program does not know."""
+    """The collection is missing, in use, damaged, or of an unsupported version."""
 
     exit_code = 4
 
 
 class DiskFull(SanderlingError):
-    """No space left on the disk of the collection."""
+    """No space left on the disk."""
 
     exit_code = 3
 
 
 def build_write_error(target: object, error: OSError) -> SanderlingError:
-    """Make the error that says why something could not be written: for want of room, or what else it was."""
-    kind = DiskFull if error.errno in DISK_FULL_ERRNOS else UsageError
-    return kind(f"cannot write {target}: {error.strerror or error}")
+    """Return the error for a failed write: `DiskFull` if the disk is full, otherwise `UsageError`."""
+    error_class = DiskFull if error.errno in DISK_FULL_ERRNOS else UsageError
+    return error_class(f"cannot write {target}: {error.strerror or error}")
 
 
 class MissingExtra(SanderlingError):
@@ -61,8 +61,8 @@ class MissingExtra(SanderlingError):
 
 
 def read_install_source() -> str | None:
-    """Where pip took the program from, as JSON; None if nobody noted it."""
-    from importlib.metadata import PackageNotFoundError, distribution  # slow to wake up, and seldom asked
+    """Return pip's record of the install source (PEP 610, JSON). None: not recorded."""
+    from importlib.metadata import PackageNotFoundError, distribution  # slow import, rarely needed
 
     try:
         return distribution("sanderling").read_text("direct_url.json")
@@ -71,32 +71,31 @@ def read_install_source() -> str | None:
 
 
 def build_install_command(extra: str) -> str:
-    """Return the command that installs an optional part with the installer that made this environment."""
+    """Return the command that installs an extra with the installer of this environment."""
     source = json.loads(read_install_source() or "{}")
-    place = unquote(source.get("url", "").partition("file://")[2])
-    editable = "-e " if place and source.get("dir_info", {}).get("editable") else ""
-    wanted = f"{editable}'{place or 'sanderling'}[{extra}]'"
+    path = unquote(source.get("url", "").partition("file://")[2])
+    editable = "-e " if path and source.get("dir_info", {}).get("editable") else ""
+    requirement = f"{editable}'{path or 'sanderling'}[{extra}]'"
     environment = Path(sys.prefix)
-    if (environment / "uv-receipt.toml").is_file():  # `uv tool install` replaces the parts that were asked for before
-        parts = ",".join(sorted({*_read_uv_tool_extras(environment / "uv-receipt.toml"), extra}))
-        return f"uv tool install {wanted.replace(f'[{extra}]', f'[{parts}]')}"
+    if (environment / "uv-receipt.toml").is_file():  # `uv tool install` drops extras that are not listed again
+        extras = ",".join(sorted({*_read_uv_tool_extras(environment / "uv-receipt.toml"), extra}))
+        return f"uv tool install {requirement.replace(f'[{extra}]', f'[{extras}]')}"
     if (environment / "pipx_metadata.json").is_file():
-        return f"pipx runpip {environment.name} install {wanted}"
-    if find_spec("pip") is None:  # an environment of uv
-        return f"uv pip install --python {sys.executable} {wanted}"
-    return f"{sys.executable} -m pip install {wanted}" if place else f"pip install {wanted}"
+        return f"pipx runpip {environment.name} install {requirement}"
+    if find_spec("pip") is None:  # created by uv
+        return f"uv pip install --python {sys.executable} {requirement}"
+    return f"{sys.executable} -m pip install {requirement}" if path else f"pip install {requirement}"
 
 
 def _read_uv_tool_extras(receipt: Path) -> list[str]:
-    """Return the optional parts with which `uv tool` installed the program."""
     import tomllib
 
     tool = tomllib.loads(receipt.read_text()).get("tool", {})
     return [
         extra
-        for one in tool.get("requirements", [])
-        if one.get("name") == "sanderling"
-        for extra in one.get("extras", [])
+        for requirement in tool.get("requirements", [])
+        if requirement.get("name") == "sanderling"
+        for extra in requirement.get("extras", [])
     ]
 
 
@@ -107,6 +106,6 @@ class DatabaseUnavailable(SanderlingError):
 
 
 class ClusterUnavailable(SanderlingError):
-    """The cluster where migrants live cannot be reached."""
+    """The cluster that runs the workers cannot be reached."""
 
     exit_code = 17

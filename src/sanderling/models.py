@@ -1,6 +1,6 @@
-"""What travels between the rooms: small frozen records, and the few states of a URL.
+"""Records passed between packages, and the enums of URL states.
 
-They are msgspec structs, so that the same record goes over a pipe, a socket or a Ray object store unchanged.
+They are frozen msgspec structs, so the same record can be sent over a pipe, a socket or a Ray object store.
 """
 
 from enum import StrEnum
@@ -9,19 +9,19 @@ from typing import NewType
 from msgspec import Struct
 
 Url = NewType("Url", str)
-"""The normalised key of a URL, its identity; a `str` is not a `Url` until organise.normalise said so."""
+"""URL key: the normalized form that identifies a URL. Only `urls.normalize` turns a `str` into a `Url`."""
 
 Host = NewType("Host", str)
-"""Scheme and authority, e.g. `https://example.org:8443`: what one robots.txt speaks for."""
+"""Scheme and authority, e.g. `https://example.org:8443`: the unit that a robots.txt applies to."""
 
 
 class UrlState(StrEnum):
-    """Where a known URL stands."""
+    """State of a known URL."""
 
-    QUEUED = "queued"  # to be visited; a lease is a queued URL in somebody's hands
+    QUEUED = "queued"  # to be visited; a leased URL stays in this state
     VISITED = "visited"  # a visit is stored
-    SKIPPED = "skipped"  # never to be asked for, and the reason says why
-    FAILED = "failed"  # given up after retries, and the reason says why
+    SKIPPED = "skipped"  # not requested; see the reason
+    FAILED = "failed"  # given up after retries; see the reason
     GONE = "gone"  # 404 or 410
 
 
@@ -38,33 +38,33 @@ class UrlSource(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How one visit ended."""
+    """Result of a visit."""
 
-    FETCHED = "fetched"  # a body came, new or changed
-    NOT_MODIFIED = "not_modified"  # the server said 304
-    REDIRECT = "redirect"  # one hop; the target is a candidate of its own
+    FETCHED = "fetched"  # new or changed body received
+    NOT_MODIFIED = "not_modified"  # status 304
+    REDIRECT = "redirect"  # one hop; the target becomes a candidate URL
     GONE = "gone"  # 404 or 410
-    FAILED = "failed"  # the web did wrong for good
-    RETRY = "retry"  # the web did wrong, perhaps not for long
-    SKIPPED = "skipped"  # we did not want it after all
-    PARKED = "kept"  # fetched, and not what the brief asks for: the migrant keeps it for later
-    RETURNED = "returned"  # not tried; it goes back into the queue unharmed
+    FAILED = "failed"  # permanent failure
+    RETRY = "retry"  # temporary failure
+    SKIPPED = "skipped"  # rejected by the crawler; see the reason
+    PARKED = "kept"  # fetched but does not match the template filter: the worker stores it for later
+    RETURNED = "returned"  # not attempted; requeued without counting an attempt
 
 
 class Reason(StrEnum):
-    """Why a URL was skipped or a visit failed; shown by `sanderling pages --skipped`."""
+    """Reason for a skipped URL or a failed visit; shown by `sanderling pages --skipped`."""
 
     NONE = ""
-    # what we do not want
+    # rejected by the crawler
     OUT_OF_SCOPE = "out_of_scope"
     EXCLUDED = "excluded"
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     NOFOLLOW = "nofollow"
-    FOREIGN_SITEMAP = "foreign"  # only the sitemap or feed of another site names it
+    FOREIGN_SITEMAP = "foreign"  # listed only in a sitemap or feed of another site
     DEPTH = "depth"
     LIMIT = "limit"
-    HOST_LIMIT = "host_limit"  # its host has all the pages it may have
+    HOST_LIMIT = "host_limit"  # page limit of the host reached
     DUPLICATE = "duplicate"
     TRAP = "trap"
     TOO_LONG = "too_long"
@@ -74,10 +74,10 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     MEDIA_TYPE = "media_type"
     EVICTED = "evicted"
-    DELETED = "forgotten"  # a person took it out
+    DELETED = "forgotten"  # deleted by the user
     IRRELEVANT = "irrelevant"
-    NOT_SIMILAR = "not_alike"  # not built like the samples of a brief; a migrant keeps it
-    # what the web did
+    NOT_SIMILAR = "not_alike"  # does not match the template filter; stored at the worker
+    # failures of the network or the server
     DNS = "dns"
     CONNECT = "connect"
     TLS = "tls"
@@ -92,60 +92,60 @@ class Reason(StrEnum):
     SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
     WORKER_LOST = "migrant_lost"
-    MIGRANT_REFUSED = "host_refused"  # a host beside the web server did not obey our letter
-    DIGEST_MISMATCH = "digest_mismatch"  # it sent a body that is not the one it speaks of
-    FALSE_UNCHANGED = "host_lied"  # it called a page unchanged that did change
+    MIGRANT_REFUSED = "host_refused"  # a migrant rejected our message
+    DIGEST_MISMATCH = "digest_mismatch"  # a migrant sent a body that does not match its digest
+    FALSE_UNCHANGED = "host_lied"  # a migrant reported a changed page as unchanged
 
 
 class UrlRole(StrEnum):
-    """What a URL is for."""
+    """Kind of document expected at a URL."""
 
     PAGE = "page"
     SITEMAP = "sitemap"
     FEED = "feed"
-    CHANGE_LIST = "changes"  # a list of what changed since a time, by the site itself
-    TVI_FILE = "side"  # a small file with the volatile parts of a page (TVI)
-    RESOURCE = "resource"  # an image, script or style sheet that pages use
+    CHANGE_LIST = "changes"  # list of recent changes published by the site
+    TVI_FILE = "side"  # small file with the volatile parts of a page (TVI)
+    RESOURCE = "resource"  # image, script or style sheet used by pages
 
 
 class CandidateUrl(Struct, frozen=True, gc=False):
-    """A URL somebody found: to be queued if it is new."""
+    """A discovered URL, queued if it is new."""
 
     url: Url
-    request_url: str = ""  # the spelling that goes on the wire; empty if it is the key itself
+    request_url: str = ""  # URL to request; empty: same as the key
     depth: int = 0
     source: UrlSource = UrlSource.LINK
-    referrer_id: int = 0  # id of the page it was found on; 0 for none
-    hops: int = 0  # redirects that led here
-    rank: float = 0.0  # place in its host's queue; smaller is sooner
+    referrer_id: int = 0  # id of the page that links to it; 0: none
+    hops: int = 0  # redirects followed to this URL
+    rank: float = 0.0  # position in its host's queue; lower is earlier
     role: UrlRole = UrlRole.PAGE
 
 
 class Link(Struct, frozen=True, array_like=True, gc=False):
-    """One link of a page, resolved and normalised by the migrant."""
+    """A link of a page, resolved and normalized by the worker."""
 
     url: Url
     request_url: str = ""
     anchor: str = ""
     nofollow: bool = False
-    topic_score: float = 0.0  # in a focused crawl: what its words, and those around it, say of the topic
-    tag_path: str = ""  # in a driven crawl: the tags above it
+    topic_score: float = 0.0  # focused crawl: relevance of the anchor and the surrounding text
+    tag_path: str = ""  # crawl for similar pages: path of enclosing tags
 
 
 class SitemapHint(Struct, frozen=True, array_like=True, gc=False):
-    """What a sitemap or feed says of one page."""
+    """Metadata of a page listed in a sitemap, feed or change list."""
 
     url: Url
     request_url: str = ""
-    lastmod: float = 0.0  # 0: it does not say
-    is_date_only: bool = False  # lastmod names a day, not a moment
+    lastmod: float = 0.0  # 0: not stated
+    is_date_only: bool = False  # lastmod has no time of day
     changefreq: str = ""
-    priority: float = -1.0  # -1: it does not say
-    is_deleted: bool = False  # a list of changes says that it is no more
+    priority: float = -1.0  # -1: not stated
+    is_deleted: bool = False  # a change list reports the page as deleted
 
 
 class FileRef(Struct, frozen=True, array_like=True, gc=False):
-    """A sitemap or feed that a page, an index or a robots.txt names."""
+    """Reference to a sitemap, feed or resource found in a page, a sitemap index or a robots.txt."""
 
     url: Url
     request_url: str = ""
@@ -153,22 +153,22 @@ class FileRef(Struct, frozen=True, array_like=True, gc=False):
 
 
 class StoredVersion(Struct, frozen=True, array_like=True, gc=False):
-    """Where the archive keeps the last version of a page."""
+    """Location of the last stored version of a page in the archive."""
 
     file: str
     offset: int
     length: int
     charset: str = ""
-    has_fingerprint: bool = False  # the full mark of that version is kept too
-    stable_hash: bytes = b""  # of that version without what no mark sees; empty: nobody knows
-    is_page: bool = True  # else there is nothing in it that a page could be compared with
+    has_fingerprint: bool = False  # the full fingerprint of that version is stored, too
+    stable_hash: bytes = b""  # hash of that version without volatile markup; empty: unknown
+    is_page: bool = True  # False: not comparable with a page
 
 
-SUSPECT_LOSSES = 3  # losses: one or two migrants may have been lost over anything
+SUSPECT_LOSSES = 3  # lost workers; one or two losses may have any cause
 
 
 class FetchTask(Struct, frozen=True, array_like=True, gc=False):
-    """One URL of an itinerary, with what is known of the last visit."""
+    """A URL of a fetch batch, with the validators of its last visit."""
 
     id: int
     token: int  # fencing token of the lease
@@ -181,17 +181,17 @@ class FetchTask(Struct, frozen=True, array_like=True, gc=False):
     last_modified: str = ""
     digest: bytes = b""
     role: UrlRole = UrlRole.PAGE
-    last_version: StoredVersion | None = None  # None: there is none, or nothing of it is wanted
-    losses: int = 0  # migrants lost that may have been at it
+    last_version: StoredVersion | None = None  # None: no version stored, or not needed
+    losses: int = 0  # workers lost while they held this URL
 
     @property
     def is_suspect(self) -> bool:
-        """Say whether migrants may have been lost over it: it is asked for with nothing beside it."""
+        """Whether this URL may crash workers. A suspect is fetched with no other request in progress."""
         return self.losses >= SUSPECT_LOSSES
 
 
 class RobotsTxt(Struct, frozen=True):
-    """What a host's robots.txt said, and until when we believe it."""
+    """A fetched robots.txt and its cache expiry."""
 
     host: Host
     status: int  # HTTP status; 0 if it could not be reached
@@ -201,21 +201,21 @@ class RobotsTxt(Struct, frozen=True):
 
     @property
     def is_reachable(self) -> bool:
-        """A 4xx means no rules; a 5xx or no answer means keep out (RFC 9309, 2.3.1)."""
+        """Whether rules apply: 4xx means no rules; 5xx, 429 or no response disallows all (RFC 9309, 2.3.1)."""
         return 200 <= self.status < 500 and self.status != 429
 
 
 class TemplateFilter(Struct, frozen=True):
-    """What a specialised migrant carries, the STRUCT buffer: structures to look for, and what they are worth."""
+    """Templates of the pages to return, with feature weights (the STRUCT buffer of a specialized migrant)."""
 
-    templates: tuple[frozenset[int], ...]  # the features of the samples
-    weights: dict[int, float] = {}  # how rare their features are among the pages seen so far; empty: all the same
-    default_weight: float = 1.0  # the weight of any other feature
-    min_similarity: float = 0.4  # likeness that counts as a match: theta_low
+    templates: tuple[frozenset[int], ...]  # feature sets of the sample pages
+    weights: dict[int, float] = {}  # rarity of features among crawled pages; empty: equal weights
+    default_weight: float = 1.0  # weight of features not listed
+    min_similarity: float = 0.4  # match threshold: theta_low
 
 
 class FetchBatch(Struct, frozen=True):
-    """One errand for one migrant: some URLs of one host, and how gently to knock."""
+    """URLs of one host assigned to a worker, with politeness settings."""
 
     host: Host
     tasks: tuple[FetchTask, ...]
@@ -223,11 +223,11 @@ class FetchBatch(Struct, frozen=True):
     robots: RobotsTxt | None = None  # None: fetch it first
     delay_seconds: float = 1.0
     max_connections: int = 1
-    template_filter: TemplateFilter | None = None  # bring home only pages like these
+    template_filter: TemplateFilter | None = None  # return only matching pages
 
 
 class Visit(Struct, frozen=True):
-    """What a migrant saw at one stop."""
+    """Result of fetching one URL."""
 
     id: int
     token: int
@@ -235,7 +235,7 @@ class Visit(Struct, frozen=True):
     outcome: Outcome
     visited_at: float
     reason: Reason = Reason.NONE
-    detail: str = ""  # the detail of a failure, in one line
+    detail: str = ""  # description of a failure, one line
     status: int = 0
     duration_seconds: float = 0.0
     mime: str = ""
@@ -243,42 +243,40 @@ class Visit(Struct, frozen=True):
     etag: str = ""
     last_modified: str = ""
     digest: bytes = b""  # SHA-256 of the body with content coding removed
-    size: int = 0  # bytes of that body
-    received_bytes: int = 0  # bytes that came over the network, headers too
+    size: int = 0  # size of that body in bytes
+    received_bytes: int = 0  # bytes transferred, headers included
     address: str = ""
-    location: str = ""  # target of a redirect, as a wire URL
-    retry_after: float = 0.0  # seconds the server asked for
+    location: str = ""  # redirect target, as a request URL
+    retry_after: float = 0.0  # seconds
     title: str = ""
     language: str = ""
     canonical: Url = Url("")
-    noindex: bool = False  # the page itself says so
-    header_noindex: bool = False  # a header says noindex; it may without the page being another
+    noindex: bool = False  # set in the page
+    header_noindex: bool = False  # set in a header, which may change while the page does not
     nofollow: bool = False
-    links: tuple[Link, ...] = ()  # on the way home they may be packed already, as `msgspec.Raw`
-    links_dropped: int = 0  # links beyond the cap
+    links: tuple[Link, ...] = ()  # may be encoded already (`msgspec.Raw`) in a worker report
+    links_dropped: int = 0  # links above the limit
     role: UrlRole = UrlRole.PAGE
     file_refs: tuple[FileRef, ...] = ()
-    resources: tuple[FileRef, ...] = ()  # images, scripts and style sheets of the page, where a crawl wants them
+    resources: tuple[FileRef, ...] = ()  # images, scripts and style sheets; empty unless requested
     sitemap_hints: tuple[SitemapHint, ...] = ()
-    change_list_until: str = ""  # of a list of changes: the LAST_VISIT of the next question
-    change_list_next: str = ""  # of a list of changes: where this answer goes on
+    change_list_until: str = ""  # change list: LAST_VISIT of the next request
+    change_list_next: str = ""  # change list: URL of the next part
     head: bytes = b""  # status line and headers, as stored in the WARC record
-    response_record: bytes = b""  # a finished gzip member: the WARC response record
-    request_record: bytes = b""  # the same for the request record
-    metadata_record: bytes = b""  # the same for the metadata record
-    record_id: str = ""  # of the response record
+    response_record: bytes = b""  # WARC response record, as a gzip member
+    request_record: bytes = b""  # WARC request record, likewise
+    metadata_record: bytes = b""  # WARC metadata record, likewise
+    record_id: str = ""  # WARC-Record-ID of the response record
     payload_digest: str = ""  # its WARC-Payload-Digest
-    fingerprints: dict[
-        str, bytes
-    ] = {}  # what the rooms later ask of a page, computed once: sketch, signatures, structure
+    fingerprints: dict[str, bytes] = {}  # by kind: sketch, page fingerprint, template features
 
 
 class Heartbeat(Struct, frozen=True):
-    """How a migrant is: what the scheduler weighs; also the heartbeat."""
+    """Status message of a worker; input of the worker assignment."""
 
     worker: str
     sent_at: float
-    pending_tasks: int = 0  # stops in hand
+    pending_tasks: int = 0  # leased tasks not yet reported
     cpu_share: float = 0.0
     memory_bytes: int = 0
     free_memory_bytes: int = 0
@@ -289,10 +287,10 @@ class Heartbeat(Struct, frozen=True):
 
 
 class WorkerReport(Struct, frozen=True):
-    """What a migrant brings home at once."""
+    """Results returned by a worker in one message."""
 
     worker: str
     visits: tuple[Visit, ...] = ()
     robots: tuple[RobotsTxt, ...] = ()
     heartbeat: Heartbeat | None = None
-    suspect_token: int = 0  # fencing token of a suspect that is asked for now, with nothing beside it; 0: none
+    suspect_token: int = 0  # fencing token of the suspect being fetched alone; 0: none

@@ -1,4 +1,4 @@
-"""Words of strangers on a person's terminal."""
+"""Clean text from web pages before it is printed to a terminal."""
 
 import re
 
@@ -6,5 +6,5 @@ CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u206
 
 
 def strip_control_characters(text: object) -> str:
-    """Take out what a terminal would obey: colours, titles, directions of writing."""
+    """Remove terminal escape sequences and Unicode bidirectional controls."""
     return CONTROL_CHARACTERS.sub("", str(text))

@@ -1,8 +1,7 @@
-"""What was set: flag = TOML key = environment variable, one name for all three; read once, handed out per room.
+"""Load settings from flags, environment variables and a TOML file.
 
-`--time-limit 2h`, `time_limit = "2h"` in sanderling.toml and `SANDERLING_TIME_LIMIT=2h` mean the same. A flag beats the
-environment, the environment beats the file, the file beats the default. An unknown name is an error that names the
-nearest known one.
+`--time-limit 2h`, `SANDERLING_TIME_LIMIT=2h` and `time_limit = "2h"` in sanderling.toml set the same value.
+Precedence: flag, environment, file, default. An unknown name is an error that suggests the closest known name.
 """
 
 import difflib
@@ -19,10 +18,10 @@ from sanderling.config.settings import AUTO_WORKERS, SETTING_GROUPS
 from sanderling.errors import UsageError
 
 ENVIRONMENT_PREFIX = "SANDERLING_"
-RESERVED_NAMES = frozenset({"suites", "traces", "settings"})  # names in the environment that are no settings
-SURROGATES = re.compile("[\ud800-\udfff]").search  # what Python makes of bytes that are no UTF-8
+RESERVED_NAMES = frozenset({"suites", "traces", "settings"})  # environment variables that are not settings
+SURROGATES = re.compile("[\ud800-\udfff]").search  # how Python decodes arguments that are not UTF-8
 
-MAX_NUMBER = 2**53  # the whole numbers below it are exact in every form they are kept in
+MAX_NUMBER = 2**53  # integers below it are exact as floats and in JSON
 
 SETTING_ALIASES = {
     "accept_regex": "include", "allow": "include", "reject_regex": "exclude", "deny": "exclude",
@@ -38,14 +37,14 @@ SETTING_ALIASES = {
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
     "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant",
 }  # fmt: skip
-"""What other crawlers call a setting (Scrapy, Browsertrix, Nutch, crawl4ai, wget), and what it is called here."""
+"""Names of other crawlers (Scrapy, Browsertrix, Nutch, crawl4ai, wget) and our setting of the same meaning."""
 
 G = TypeVar("G", bound=Struct)
 N = TypeVar("N", int, float)
 
 
 class Setting(Struct, frozen=True):
-    """One setting, as a flag, a TOML key or an environment variable would name it."""
+    """A setting and its documentation."""
 
     name: str
     kind: str
@@ -59,7 +58,7 @@ class Setting(Struct, frozen=True):
 
 
 def get_group_settings(group: type[Struct]) -> list[Setting]:
-    """Read the settings of a group off its fields."""
+    """Return the settings declared by the fields of a group."""
     hints = get_type_hints(group, include_extras=True)
     return [_build_setting(field, hints[field.name]) for field in msgspec.structs.fields(group)]
 
@@ -75,7 +74,7 @@ def _build_setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
 
 
 def load_all_settings() -> dict[str, Setting]:
-    """Every setting there is, by name."""
+    """Return all settings by name."""
     return {setting.name: setting for group in SETTING_GROUPS for setting in get_group_settings(group)}
 
 
@@ -87,39 +86,38 @@ SIZE_UNITS |= {"g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12,
 def _parse_with_unit(text: str, units: Mapping[str, float], expected: str) -> float:
     match = re.fullmatch(r"\s*+([0-9]*\.[0-9]++|[0-9]++)\s*+([a-zA-Z]*+)\s*+", text)
     if not match or match[2].lower() not in units:
-        raise ValueError(f"{text!r} is no {expected}")
+        raise ValueError(f"{text!r} is not a {expected}")
     return _check_range(text, float(match[1]) * units[match[2].lower()])
 
 
 def _check_range(text: str, number: N) -> N:
-    """Refuse what no clock, no disk and no message between processes could hold."""
     if number >= MAX_NUMBER:
-        raise ValueError(f"{text!r} is more than can be counted")
+        raise ValueError(f"{text!r} is too large; the maximum is {MAX_NUMBER - 1}")
     return number
 
 
 def parse_duration(text: str) -> float:
-    """Read `90`, `200ms`, `1.5h`, `1h30m` or `2d` as seconds."""
+    """Parse `90`, `200ms`, `1.5h`, `1h30m` or `2d` as seconds."""
     parts = re.findall(r"(?<![\d.])[\d.]++\s*+[a-zA-Z]++", text)
     if len(parts) > 1 and "".join(parts) == text.strip():
         return sum(map(parse_duration, parts))
-    return _parse_with_unit(text, DURATION_UNITS, "duration (write 90, 30m, 2h, 1d)")
+    return _parse_with_unit(text, DURATION_UNITS, "duration; use for example 90, 30m, 2h or 1d")
 
 
 def parse_size(text: str) -> int:
-    """Read `500MB` or `2GiB` as bytes."""
-    return int(_parse_with_unit(text, SIZE_UNITS, "size (write 1000000, 500MB, 2GiB)"))
+    """Parse `500MB` or `2GiB` as bytes."""
+    return int(_parse_with_unit(text, SIZE_UNITS, "size; use for example 1000000, 500MB or 2GiB"))
 
 
 def _parse_count(text: str) -> int:
     if not re.fullmatch(r"\d+", text.strip()):
-        raise ValueError(f"{text!r} is no whole number from 0 on")
+        raise ValueError(f"{text!r} is not a whole number of 0 or more")
     return _check_range(text, int(text))
 
 
 def _parse_share(text: str) -> float:
     if not re.fullmatch(r"0*(0|1|0?\.\d{1,9}|1\.0{1,9})", text.strip()):
-        raise ValueError(f"{text!r} is no number from 0 to 1")
+        raise ValueError(f"{text!r} is not a number from 0 to 1")
     return float(text)
 
 
@@ -129,7 +127,7 @@ def _parse_worker_count(text: str) -> int:
 
 def _parse_switch(text: str) -> bool:
     if text.lower() not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
-        raise ValueError(f"{text!r} is neither true nor false")
+        raise ValueError(f"{text!r} is not a boolean; use true or false")
     return text.lower() in ("1", "true", "yes", "on")
 
 
@@ -146,70 +144,70 @@ VALUE_PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def parse_value(setting: Setting, raw: object, source: str) -> object:
-    """Turn what a flag, the environment or a file said into a value, or say what is wrong with it."""
-    named = source if source.startswith(("--", ENVIRONMENT_PREFIX)) else f"{source}: {setting.name}"
-    many = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
-    if any(map(SURROGATES, many)):
-        raise UsageError(f"{named}: what was given is no text in UTF-8")  # it may be a password: it is not shown
+    """Convert a raw value from a flag, the environment or a file. Raises UsageError if it is invalid."""
+    label = source if source.startswith(("--", ENVIRONMENT_PREFIX)) else f"{source}: {setting.name}"
+    items = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
+    if any(map(SURROGATES, items)):
+        raise UsageError(f"{label}: the value is not valid UTF-8")  # not shown, because it may be a password
     if setting.kind == "texts" and isinstance(raw, list | tuple):
-        return tuple(many)
+        return tuple(items)
     text = str(raw).lower() if isinstance(raw, bool) else str(raw)
     if setting.choices:
         if text not in setting.choices:
-            raise UsageError(f"{source}: {setting.name} is one of {', '.join(setting.choices)}, not {text!r}")
+            raise UsageError(f"{source}: {setting.name} must be one of {', '.join(setting.choices)}, not {text!r}")
         return text
     try:
         return VALUE_PARSERS[setting.kind](text)
     except ValueError as error:
-        raise UsageError(f"{named}: {error}") from None
+        raise UsageError(f"{label}: {error}") from None
 
 
 def suggest_or_list_names(name: str, names: Sequence[str]) -> str:
-    """The known name that looks most like this one, as a hint; all of them if none does."""
+    """Return a hint with the most similar known name, or with all names if no name is similar."""
     return suggest_name(name, names) or f"; there are {', '.join(sorted(names))}"
 
 
 def suggest_name(name: str, names: Sequence[str]) -> str:
-    """The known name that looks most like this one, as a hint; empty if none does. Dashes make no flags alike.
+    """Return a hint with the most similar known name, or "" if no name is similar.
 
-    What other crawlers call it goes before what it looks like.
+    Names of other crawlers take precedence over similarity. Leading dashes are not compared.
     """
-    bare = {known.lstrip("-"): known for known in names}
-    typed = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
-    here = SETTING_ALIASES.get(typed, typed)
-    if meant := bare.get(here) or bare.get(here.replace("_", "-")):
-        return f"; did you mean {meant}?"
-    close = difflib.get_close_matches(name.lstrip("-"), bare, n=1, cutoff=0.5)
-    return f"; did you mean {bare[close[0]]}?" if close else ""
+    known = {known_name.lstrip("-"): known_name for known_name in names}
+    snake_case = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
+    alias = SETTING_ALIASES.get(snake_case, snake_case)
+    if match := known.get(alias) or known.get(alias.replace("_", "-")):
+        return f"; did you mean {match}?"
+    close = difflib.get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.5)
+    return f"; did you mean {known[close[0]]}?" if close else ""
 
 
 def read_settings(
     flags: Mapping[str, object], environ: Mapping[str, str] | None = None, file: Path | None = None
 ) -> dict[str, object]:
-    """Everything that was set, by name: defaults are not in it."""
+    """Return all values that were set, by name. Defaults are not included."""
     settings = load_all_settings()
-    found: dict[str, object] = {}
-    for name, raw, where in (*_read_file(file), *_read_environment(os.environ if environ is None else environ)):
+    values: dict[str, object] = {}
+    for name, raw, source in (*_read_file(file), *_read_environment(os.environ if environ is None else environ)):
         if name not in settings:
-            raise UsageError(f"{where}: there is no setting {name!r}{suggest_or_list_names(name, list(settings))}")
-        found[name] = parse_value(settings[name], raw, where)
+            raise UsageError(f"{source}: there is no setting {name!r}{suggest_or_list_names(name, list(settings))}")
+        values[name] = parse_value(settings[name], raw, source)
     for name, raw in flags.items():
         if raw is not None and name in settings:
-            found[name] = parse_value(settings[name], raw, settings[name].flag)
-    return found
+            values[name] = parse_value(settings[name], raw, settings[name].flag)
+    return values
 
 
 def _read_file(file: Path | None) -> list[tuple[str, object, str]]:
     if file is None:
         return []
-    import tomllib  # most commands have no such file
+    import tomllib  # slow import, rarely needed
 
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read the settings file {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} is no valid TOML: {error}") from None
+        raise UsageError(f"{file} is not valid TOML: {error}") from None
     return [(key.replace("-", "_"), value, str(file)) for key, value in content.items()]
 
 
@@ -219,6 +217,6 @@ def _read_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str
 
 
 def build_group(group: type[G], values: Mapping[str, object]) -> G:
-    """One room's settings out of everything that was set."""
+    """Build a group of settings from all values that were set."""
     names = {field.name for field in msgspec.structs.fields(group)}
     return group(**{name: value for name, value in values.items() if name in names})

@@ -1,82 +1,80 @@
-"""What a person typed, as it may be shown or written down: without passwords, tokens and keys."""
+"""Remove passwords, tokens and keys from text that is displayed, logged or stored."""
 
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ADDRESS_PASSWORD = re.compile(
-    r"^((?:\w+://)?+[^:@]*):(.*)@", re.DOTALL
-)  # before the last @: a password may hold any letter
+# Up to the last @, because a password may contain one.
+ADDRESS_PASSWORD = re.compile(r"^((?:\w+://)?+[^:@]*):(.*)@", re.DOTALL)
 PASSWORD_PARAMETER = re.compile(r"(\b\w*pass(?:word|wd)?\s*=\s*)('[^']*'|[^&\s']+)", re.IGNORECASE)
-URL_USERINFO = re.compile(r"://[^/?#\\]*@")  # up to the last @ before a path, as whoever asks for the address takes it
+URL_USERINFO = re.compile(r"://[^/?#\\]*@")  # up to the last @ before the path, as HTTP clients parse it
 FLAG_NAME = re.compile(r"--[a-z][a-z0-9-]*")
-HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # of a header (RFC 9110, 5.1)
+HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, 5.1
 
 MASK = "***"
-SECRET_FLAGS = ("--basic-auth", "--header", "--store", "--proxy", "--alert")  # flags whose values may be secrets
-ADDRESS_FLAGS = ("--archive", "--migrant")  # flags whose values may hold one
+SECRET_FLAGS = ("--basic-auth", "--header", "--store", "--proxy", "--alert")  # the value may be a secret
+ADDRESS_FLAGS = ("--archive", "--migrant")  # the value may contain a secret
 
 
 def redact_password(address: str) -> str:
-    """An address, of whatever kind, as it may be shown."""
+    """Mask the password in an address (URL, `user:password@host`, or `password=...` pairs)."""
     return PASSWORD_PARAMETER.sub(rf"\1{MASK}", ADDRESS_PASSWORD.sub(rf"\1:{MASK}@", address))
 
 
 def strip_userinfo(address: str) -> str:
-    """An address that is used again, by somebody who has to say anew who he is."""
+    """Remove user name and password from an address."""
     return re.sub(r"://.*@", "://", address, flags=re.DOTALL)
 
 
 def redact_address_password(text: object, address: str) -> str:
-    """What somebody said of an address, without its password."""
-    found = [
+    """Mask the password of an address wherever it occurs in a message."""
+    secrets = [
         match[2]
         for pattern in (ADDRESS_PASSWORD, PASSWORD_PARAMETER)
         if (match := pattern.search(address)) and match[2]
     ]
-    told = str(text)
-    for secret in found:
-        told = told.replace(secret, MASK)
-    return told
+    message = str(text)
+    for secret in secrets:
+        message = message.replace(secret, MASK)
+    return message
 
 
 def redact_arguments(text: object, arguments: Sequence[str]) -> str:
-    """What is said of a command, without the passwords in its words; as they were typed, or as Python spells them."""
-    told = str(text)
-    for word in (*arguments, *(str(Path(word)) for word in arguments)):
-        safe = redact_password(word)
-        if safe != word:
-            told = told.replace(word, safe).replace(repr(word), repr(safe))
-    return told
+    """Mask passwords of command-line arguments in a message, as typed or as their `repr`."""
+    message = str(text)
+    for argument in (*arguments, *(str(Path(argument)) for argument in arguments)):
+        redacted = redact_password(argument)
+        if redacted != argument:
+            message = message.replace(argument, redacted).replace(repr(argument), repr(redacted))
+    return message
 
 
 def parse_header_name(header: str) -> str:
-    """The name of a header, if it has one; what has none may be all secret."""
+    """Return the name of a `Name: value` header, or "" if it has no valid name (all of it may be secret)."""
     name, colon, _ = header.partition(":")
     return name if colon and HEADER_NAME.fullmatch(name) else ""
 
 
 def redact_flag_value(argument: str) -> str:
-    """A flag as it may be shown, with its value left out; any other word as it is."""
+    """Return a `--flag=value` argument without its value, any other argument with its password masked."""
     flag = FLAG_NAME.match(argument)
     return flag[0] if flag and argument[flag.end() :].startswith("=") else redact_password(argument)
 
 
 def redact_command(argv: Sequence[str]) -> list[str]:
-    """A command as it may be kept: passwords, and headers that may hold one, are not written down."""
-    kept, before = [], ""
-    for word in argv:
-        flag, equals, value = word.partition("=")
+    """Mask passwords, and headers that may contain one, in a command line that is stored."""
+    redacted, previous = [], ""
+    for argument in argv:
+        flag, equals, value = argument.partition("=")
         if equals and flag in (*SECRET_FLAGS, *ADDRESS_FLAGS):
-            kept.append(f"{flag}={_redact_flag(flag, value)}")
+            redacted.append(f"{flag}={_redact_flag(flag, value)}")
         else:
-            kept.append(_redact_flag(before, word))
-        before = word
-    return kept
+            redacted.append(_redact_flag(previous, argument))
+        previous = argument
+    return redacted
 
 
 def _redact_flag(flag: str, value: str) -> str:
-    """A value of this flag."""
     if flag in SECRET_FLAGS:
         return MASK
     return redact_password(value) if flag in ADDRESS_FLAGS else URL_USERINFO.sub(f"://{MASK}@", value)
@@ -95,12 +93,12 @@ REDACTORS: dict[str, Callable[[str], str]] = {
     "archive": redact_password,
     "migrant": redact_password,
 }
-"""How a value of a setting is shown, where it may hold a secret."""
+"""Redaction function by setting, for settings that may contain a secret."""
 
 
 def redact_setting(name: str, value: object) -> object:
-    """The value of a setting as it may be shown."""
-    hide = REDACTORS.get(name)
-    if hide is None or not value:
+    """Return the value of a setting without secrets."""
+    redact = REDACTORS.get(name)
+    if redact is None or not value:
         return value
-    return [hide(str(one)) for one in value] if isinstance(value, tuple | list) else hide(str(value))
+    return [redact(str(item)) for item in value] if isinstance(value, tuple | list) else redact(str(value))

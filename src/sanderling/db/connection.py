@@ -1,10 +1,8 @@
-"""The one database of a collection: opened here, its shape raised here, used by every room that stores.
+"""Open the database of a collection, run transactions, and apply migrations.
 
-Rooms speak one SQL: that of SQLite, as far as PostgreSQL understands it too (db/postgres.py spells the few words that
-differ). What they hold is a `Connection` as drawn below, whichever database is behind it.
-
-Each room that keeps tables has a `schema.py` with `MIGRATIONS`: a list of SQL scripts, only ever appended to. The
-number of those applied is kept per room, so a changed shape is one more script, run once.
+SQL is written for SQLite, in the subset that PostgreSQL accepts; db/postgres.py translates the few differences. Both
+databases implement `Connection`. Each package with tables has a module in `db/schema` with `MIGRATIONS`, an append-only
+list of SQL scripts; the table `migrations` stores how many were applied per package.
 """
 
 import json
@@ -29,14 +27,14 @@ DISK_FULL_CODES = frozenset(
 )  # fmt: skip
 
 CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-DECODE_ERRORS = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # what a room packed into a row
+DECODE_ERRORS = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # of values encoded in a column
 
-ID_BATCH_SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # ids that one question names
-CACHED_STATEMENTS = 512  # kept ready; each question of many ids is as many as there are sizes
+ID_BATCH_SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # number of ids in a statement
+CACHED_STATEMENTS = 512  # each `select_by_ids` statement takes one entry per batch size
 
 
 class Cursor(Protocol):
-    """Rows that a statement gave."""
+    """Result of a statement (subset of DB-API 2.0)."""
 
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
@@ -46,7 +44,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """An open database."""
+    """Open database (subset of DB-API 2.0)."""
 
     def execute(self, sql: str, parameters: Any = ..., /) -> Cursor: ...
     def executemany(self, sql: str, parameters: Any, /) -> object: ...
@@ -56,23 +54,23 @@ class Connection(Protocol):
 
 
 def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
-    """Open the SQLite file with the settings every room relies on: WAL, no implicit transactions."""
+    """Open a SQLite file in WAL mode without implicit transactions."""
     try:
         return _open_sqlite(path, "?mode=ro" + "&immutable=1" * _is_immutable(path) if read_only else "")
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in DISK_FULL_CODES:
-            raise DiskFull(f"no space left for {path}; make room, then give the same command again") from None
+            raise DiskFull(f"no space left for {path}; free some disk space, then run the same command again") from None
         if not os.access(path.parent, os.W_OK):
-            raise CollectionError(f"{path} cannot be opened: {path.parent} cannot be written to") from None
+            raise CollectionError(f"{path} cannot be opened: {path.parent} is not writable") from None
         raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
 
 
 def connect_private_sqlite(path: Path) -> Connection:
-    """Open a SQLite file that only its owner may read, whatever the umask; an existing file is restricted, too.
+    """Open a SQLite file with permissions 0600; an existing file is restricted, too.
 
-    SQLite gives its side files (`-wal`, `-shm`) the permissions of the database, so those are set before it is opened.
+    SQLite copies the permissions of the database to `-wal` and `-shm`, so they are set before it is opened.
     """
-    with suppress(OSError):  # of another user, or on a read-only disk: whether it can be opened is found out below
+    with suppress(OSError):  # owned by another user, or a read-only disk: opening it reports the error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
             if file.exists() and file.stat().st_mode & 0o077:
@@ -81,7 +79,7 @@ def connect_private_sqlite(path: Path) -> Connection:
 
 
 def open_memory_copy(path: Path) -> Connection:
-    """Open a copy in memory of what cannot be written to, to be brought up to date for once; empty if there is none."""
+    """Open an in-memory copy of a read-only database, so that it can be migrated; empty if there is no file."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     if path.is_file():
         with closing(connect_sqlite(path, read_only=True)) as source:
@@ -91,9 +89,9 @@ def open_memory_copy(path: Path) -> Connection:
 
 
 def is_corruption(error: BaseException | None) -> bool:
-    """Was something read that nobody wrote? A place that fails may show itself long after it was opened.
+    """Return whether an error means a damaged database. Damage may show long after opening.
 
-    Who decodes anything that does not come from the database catches these errors where it does so.
+    Code that decodes data from other sources must catch `DECODE_ERRORS` itself.
     """
     if isinstance(error, DECODE_ERRORS):
         return True
@@ -101,7 +99,7 @@ def is_corruption(error: BaseException | None) -> bool:
 
 
 def _is_immutable(path: Path) -> bool:
-    """Does a database lie where nobody may write? SQLite would want to keep a file beside it even to read."""
+    """Return whether the folder is read-only: SQLite needs `-shm` even for reading, unless `immutable` is set."""
     wal = path.with_name(path.name + "-wal")
     return not os.access(path.parent, os.W_OK) and not (wal.is_file() and wal.stat().st_size)
 
@@ -125,34 +123,34 @@ def _configure(db: sqlite3.Connection, *, writable: bool) -> None:
     db.execute("PRAGMA mmap_size=0")
     db.execute("PRAGMA cache_size=-40960")
     if writable:
-        db.execute("PRAGMA secure_delete=OFF")  # some systems wipe what is deleted, at every step of the queue
+        db.execute("PRAGMA secure_delete=OFF")  # on by default in some builds; would overwrite every dequeued row
         db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA wal_autocheckpoint=16000")  # pages, 66 MB: many are written again before that
-        db.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batch, never consistency
+        db.execute("PRAGMA wal_autocheckpoint=16000")  # pages, 66 MB: many pages are rewritten before a checkpoint
+        db.execute("PRAGMA synchronous=NORMAL")  # a power failure may lose the last batch but never corrupts
 
 
 def close_on_finalize(owner: object, db: Connection) -> None:
-    """Close a connection when its owner is collected or the program ends; Python 3.13 warns of unclosed ones."""
+    """Close a connection when its owner is garbage-collected; Python 3.13 warns about unclosed connections."""
     weakref.finalize(owner, db.close)
 
 
 @contextmanager
 def convert_disk_full() -> Iterator[None]:
-    """Name a full disk as such; to look something up may need room too."""
+    """Convert a disk-full error of SQLite to `DiskFull`. Reading may need disk space, too."""
     try:
         yield
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode not in DISK_FULL_CODES:
             raise
         raise DiskFull(
-            "no space left for the database; what was stored before stays readable."
-            " Make room, then give the same command again: it resumes."
+            "no space left for the database; data stored before stays readable."
+            " Free some disk space, then run the same command again: it resumes."
         ) from error
 
 
 @contextmanager
 def transaction(db: Connection) -> Iterator[None]:
-    """All of it or nothing; while another is open, it is part of that one."""
+    """Run a block in a transaction. Inside an open transaction it becomes part of that one."""
     if db.in_transaction:
         with convert_disk_full():
             yield
@@ -164,7 +162,7 @@ def transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def begin_transaction(db: Connection) -> Iterator[None]:
-    """Begin a transaction that stays open, to be ended by `committed`; what goes wrong meanwhile undoes it."""
+    """Begin a transaction that stays open until `commit_transaction`. An exception in the block rolls it back."""
     with _rollback_on_error(db):
         db.execute("BEGIN IMMEDIATE")
         yield
@@ -172,7 +170,7 @@ def begin_transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def commit_transaction(db: Connection) -> Iterator[None]:
-    """End the transaction that is open."""
+    """Commit the open transaction after the block. An exception in the block rolls it back."""
     with _rollback_on_error(db):
         yield
         db.execute("COMMIT")
@@ -190,26 +188,29 @@ def _rollback_on_error(db: Connection) -> Iterator[None]:
 
 
 def rollback(db: Connection) -> None:
-    """Take back what is not committed."""
+    """Roll back the open transaction, if any."""
     if db.in_transaction:
         db.execute("ROLLBACK")
 
 
 def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]:
-    """Ask for the rows of some ids, `{}` in the question; some are named twice, so that few questions are prepared."""
+    """Yield the rows of some ids; `{}` in the statement is the list of placeholders.
+
+    Batches are padded with repeated ids to a few fixed sizes, so that few statements are prepared.
+    """
     for start in range(0, len(ids), ID_BATCH_SIZES[-1]):
-        part = list(ids[start : start + ID_BATCH_SIZES[-1]])
-        part += part[-1:] * (next(size for size in ID_BATCH_SIZES if size >= len(part)) - len(part))
-        yield from db.execute(sql.format(",".join("?" * len(part))), part).fetchall()
+        batch = list(ids[start : start + ID_BATCH_SIZES[-1]])
+        batch += batch[-1:] * (next(size for size in ID_BATCH_SIZES if size >= len(batch)) - len(batch))
+        yield from db.execute(sql.format(",".join("?" * len(batch))), batch).fetchall()
 
 
 def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) -> None:
-    """Bring every room's tables to the newest shape, each script in one transaction."""
+    """Apply pending migrations by component, each script in a transaction."""
     db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
     applied = _load_applied_counts(db)
     is_schema_current(db, migrations)
-    for room, scripts in migrations.items():
-        done = applied.get(room, 0)
+    for component, scripts in migrations.items():
+        done = applied.get(component, 0)
         for number, script in enumerate(scripts[done:], done + 1):
             with transaction(db):
                 for statement in script.split(";"):
@@ -217,25 +218,24 @@ def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) ->
                         db.execute(statement)
                 db.execute(
                     "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
-                    (room, number),
+                    (component, number),
                 )
 
 
 def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[str]]) -> bool:
-    """Have these rooms their newest shape? What a newer version of this program wrote is not touched."""
+    """Return whether all migrations are applied. Raises CollectionError if a newer version wrote the database."""
     applied = _load_applied_counts(db)
-    newer = [room for room, scripts in migrations.items() if applied.get(room, 0) > len(scripts)]
+    newer = [component for component, scripts in migrations.items() if applied.get(component, 0) > len(scripts)]
     if newer:
         raise CollectionError(
-            f"the collection was written by a newer version of this program (its {', '.join(newer)});"
+            f"the collection was written by a newer version of sanderling (tables of {', '.join(newer)});"
             " use that version, or another -C"
         )
-    return all(applied.get(room, 0) == len(scripts) for room, scripts in migrations.items())
+    return all(applied.get(component, 0) == len(scripts) for component, scripts in migrations.items())
 
 
 def _load_applied_counts(db: Connection) -> dict[str, int]:
-    """How many scripts of each room were run; none in a database that was never used."""
     try:
         return dict(db.execute("SELECT room, applied FROM migrations").fetchall())
-    except sqlite3.OperationalError:  # there is no such table
+    except sqlite3.OperationalError:  # no such table: a new database
         return {}

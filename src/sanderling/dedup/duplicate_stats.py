@@ -1,4 +1,4 @@
-"""Duplicates in numbers, at both levels: links that lead to known URLs, and pages that are like another one."""
+"""Statistics of duplicates: links to known URLs, and identical or near-duplicate pages."""
 
 from collections.abc import Mapping
 
@@ -20,30 +20,30 @@ LINK_COUNT, NEW_LINK_COUNT, CACHE_LOOKUP_COUNT, CACHE_HIT_COUNT, CACHE_EVICTION_
 
 
 class DuplicateStats(Struct, frozen=True):
-    """What a collection knows of duplicates; the cache is that of all runs that ended."""
+    """Duplicate statistics of a collection. Cache counters cover all finished runs."""
 
-    links: int  # found on pages, each target once a page
-    known_links: int  # of those, how many led to a URL met before
-    cache_lookups: int  # URLs looked up, after those of one batch were made one
-    cache_hits: int  # of those, how many needed no look at the disk
+    links: int  # links on pages; repeated targets of a page count once
+    known_links: int  # links to URLs seen before
+    cache_lookups: int  # URL lookups, after deduplication within a batch
+    cache_hits: int  # lookups answered from memory
     cache_evictions: int
-    identical_pages: int  # bodies that are those of another URL, to the byte
-    near_duplicate_pages: int  # pages that read nearly like one met before
-    noncanonical_pages: int  # pages that name another URL as theirs (rel=canonical)
+    identical_pages: int  # same body as another URL
+    near_duplicate_pages: int  # near duplicates of an earlier page
+    noncanonical_pages: int  # rel=canonical points to another URL
 
     @property
     def known_link_share(self) -> float:
-        """The share of links that led to known URLs."""
+        """Share of links to known URLs."""
         return self.known_links / self.links if self.links else 0.0
 
     @property
     def cache_hit_ratio(self) -> float:
-        """The share of look-ups answered from memory."""
+        """Share of lookups answered from memory."""
         return self.cache_hits / self.cache_lookups if self.cache_lookups else 0.0
 
 
 def add_counts(db: Connection, counts: Mapping[str, int]) -> None:
-    """Add what was counted, in the transaction that is open."""
+    """Add counters to the database, in the open transaction."""
     db.executemany(
         "INSERT INTO tally VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = tally.count + excluded.count",
         list(counts.items()),
@@ -51,24 +51,24 @@ def add_counts(db: Connection, counts: Mapping[str, int]) -> None:
 
 
 def load_duplicate_stats(db: Connection) -> DuplicateStats:
-    """Count what there is; nothing where a collection is older than this table."""
-    known = db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone() is not None
-    tally = dict(db.execute("SELECT name, count FROM tally").fetchall()) if known else {}
-    near = db.execute(COUNT_NEAR_DUPLICATES).fetchone()[0] if is_dedup_schema_current(db) else 0
-    same, elsewhere = db.execute(
+    """Compute the statistics of a collection. Counters are 0 in collections without these tables."""
+    has_tables = db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone() is not None
+    counts = dict(db.execute("SELECT name, count FROM tally").fetchall()) if has_tables else {}
+    near_duplicates = db.execute(COUNT_NEAR_DUPLICATES).fetchone()[0] if is_dedup_schema_current(db) else 0
+    identical, noncanonical = db.execute(
         "SELECT coalesce(sum(CASE WHEN p.duplicate_of > 0 THEN 1 ELSE 0 END), 0),"
         " coalesce(sum(CASE WHEN p.canonical <> '' AND p.canonical <> h.name || u.path THEN 1 ELSE 0 END), 0)"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
         " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page'"
     ).fetchone()
-    links = tally.get(LINK_COUNT, 0)
+    links = counts.get(LINK_COUNT, 0)
     return DuplicateStats(
         links,
-        max(0, links - tally.get(NEW_LINK_COUNT, 0)),
-        tally.get(CACHE_LOOKUP_COUNT, 0),
-        tally.get(CACHE_HIT_COUNT, 0),
-        tally.get(CACHE_EVICTION_COUNT, 0),
-        same,
-        near,
-        elsewhere,
+        max(0, links - counts.get(NEW_LINK_COUNT, 0)),
+        counts.get(CACHE_LOOKUP_COUNT, 0),
+        counts.get(CACHE_HIT_COUNT, 0),
+        counts.get(CACHE_EVICTION_COUNT, 0),
+        identical,
+        near_duplicates,
+        noncanonical,
     )

@@ -1,4 +1,4 @@
-"""Pages that are known under two spellings, where a rule in use says that these make no difference: one is visited."""
+"""Find known URLs that are variants of a stored URL according to the DUST rules in use."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,27 +15,27 @@ SELECT_SOURCE = "SELECT source FROM urls WHERE id = ?"
 
 
 def find_redundant_ids(db: Connection, rules: Sequence[DustRule], urls: Iterable[tuple[int, str]]) -> set[int]:
-    """Say which of these URLs need no visit: the rules spell them otherwise, and that page is held too; no seeds.
+    """Return the ids of URLs that need no visit because their rewritten form is stored. Seeds are never redundant.
 
-    Where it is not, as no link leads to it, the first that is known of those that are one page stands for all.
+    If the rewritten form is not stored, because it is never linked, the first known variant represents all.
     """
     if not rules:
         return set()
-    found, first = set[int](), set[str]()
+    redundant, represented = set[int](), set[str]()
     for id_, url in sorted(urls):
-        usual = rewrite_url(url, rules)
-        if usual == url or db.execute(SELECT_SOURCE, (id_,)).fetchone() == (UrlSource.SEED,):
+        rewritten = rewrite_url(url, rules)
+        if rewritten == url or db.execute(SELECT_SOURCE, (id_,)).fetchone() == (UrlSource.SEED,):
             continue
-        if usual in first or _is_variant_stored(db, id_, usual):
-            found.add(id_)
+        if rewritten in represented or _is_variant_stored(db, id_, rewritten):
+            redundant.add(id_)
         else:
-            first.add(usual)
-    return found
+            represented.add(rewritten)
+    return redundant
 
 
 def _is_variant_stored(db: Connection, id_: int, variant: str) -> bool:
-    spelling = normalize_url(variant)
-    if spelling is None:
+    normalized = normalize_url(variant)
+    if normalized is None:
         return False
-    row = db.execute(SELECT_STORED_ID, split_url(spelling.url)).fetchone()
+    row = db.execute(SELECT_STORED_ID, split_url(normalized.url)).fetchone()
     return row is not None and row[0] != id_

@@ -1,4 +1,4 @@
-"""Classes of change frequency (MIG-3): always, hourly ... never; the period of each, and the class of an interval."""
+"""Change frequencies of the sitemap protocol (always, hourly ... never) and their periods (MIG-3)."""
 
 from itertools import pairwise
 from math import inf, sqrt
@@ -7,31 +7,31 @@ CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "neve
 PERIOD_SECONDS = dict(
     zip(CHANGEFREQS, (0.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0, inf), strict=True)
 )  # SPEC 6.3
-DEFAULT_CHANGEFREQ = "weekly"  # SPEC 3.2: for pages whose class nobody knows
+DEFAULT_CHANGEFREQ = "weekly"  # SPEC 3.2: for pages of unknown change frequency
 
-ALWAYS_BELOW = 1800.0  # changes twice an hour: at every look, it is another page
+ALWAYS_BELOW = 1800.0  # seconds; changes twice an hour or more often
 NEVER_ABOVE = 2 * PERIOD_SECONDS["yearly"]
 
 
 def get_period(name: str) -> float:
-    """Give the seconds between two visits of a class: 0 for always, infinite for never (one visit)."""
+    """Return the seconds between two visits: 0 for always, infinite for never."""
     return PERIOD_SECONDS[name]
 
 
 def classify_interval(interval_seconds: float) -> str:
-    """Name the class of an observed mean interval between changes: the nearest period, by ratio."""
+    """Return the change frequency with the nearest period, by ratio, to a mean interval between changes."""
     if interval_seconds < ALWAYS_BELOW:
         return "always"
     if interval_seconds > NEVER_ABOVE:
         return "never"
-    named = CHANGEFREQS[1:-1]
-    for name, longer in pairwise(named):
+    names = CHANGEFREQS[1:-1]
+    for name, longer in pairwise(names):
         if interval_seconds <= sqrt(PERIOD_SECONDS[name] * PERIOD_SECONDS[longer]):
             return name
-    return named[-1]
+    return names[-1]
 
 
 def parse_changefreq(text: str) -> str:
-    """Read a class as written in a sitemap; nothing if it is none."""
+    """Parse a `changefreq` value, or return "" if it is invalid."""
     name = text.strip().lower()
     return name if name in PERIOD_SECONDS else ""

@@ -1,4 +1,4 @@
-"""Dates as sitemaps and feeds write them: W3C profile of ISO 8601, and the dates of mail."""
+"""Parse dates of sitemaps and feeds: W3C profile of ISO 8601, RFC 822, and common variants."""
 
 import re
 from calendar import monthrange, timegm
@@ -11,21 +11,21 @@ DAY_SECONDS = 86400.0
 
 
 class DatePrecision(StrEnum):
-    """How much of a date was written."""
+    """Precision of a date."""
 
-    DAY = "day"  # or a month, or a year: the first day of it
+    DAY = "day"  # a month or a year is read as its first day
     SECOND = "second"
 
 
 class ParsedDate(Struct, frozen=True, gc=False):
-    """A time, and how exact it is."""
+    """A timestamp and its precision."""
 
     timestamp: float  # seconds since 1970
     precision: DatePrecision
 
     @property
     def latest_timestamp(self) -> float:
-        """Give the last moment it may mean: the end of the day, if only the day is known."""
+        """Latest possible timestamp: the end of the day if only the day is known."""
         return self.timestamp + DAY_SECONDS - 1 if self.precision is DatePrecision.DAY else self.timestamp
 
 
@@ -41,28 +41,27 @@ _MAIL = re.compile(
     r"(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})|(?:Etc/)?([a-z]{1,5}))?)?",
     re.IGNORECASE | re.ASCII,
 ).fullmatch
-# `Aug 30` for `30 Aug`, and a year behind the time: the order of Unix, of JavaScript, and of America.
+# `Aug 30` for `30 Aug`, and the year after the time: formats of Unix, JavaScript and the United States.
 _MONTH_FIRST = re.compile(r"(.*\b)([a-z]{3})[a-z]*\.? (\d{1,2}),? (?=\d)", re.IGNORECASE | re.ASCII).match
 _YEAR_LAST = re.compile(r"(.*\b\d{1,2} [a-z]{3}) (\d{1,2}:\d\d.*?) (\d{4})", re.IGNORECASE | re.ASCII).fullmatch
 _TRAILING_COMMENT = re.compile(r" ?\([^()]*\)$")
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, 1)}
-_ZONE_NAMES = {  # by hours: the zones of RFC 822, and others that are met and mean one thing
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_ZONE_NAMES = {  # by offset in hours: zones of RFC 822, and other unambiguous ones seen in feeds
     -10: ("hst",), -9: ("akst",), -8: ("pst", "pt", "akdt"), -7: ("mst", "mt", "pdt"), -6: ("cst", "ct", "mdt"),
     -5: ("est", "et", "cdt"), -4: ("ast", "at", "edt"), -3: ("adt", "brt", "art"), 1: ("cet", "met", "mez", "bst"),
     2: ("cest", "mest", "mesz", "eet"), 3: ("eest", "msk"), 8: ("hkt", "sgt", "awst"), 9: ("jst", "kst"), 10: ("aest",),
     11: ("aedt",), 12: ("nzst",), 13: ("nzdt",),
 }  # fmt: skip
-_ZONE_HOURS = {
-    name: hours for hours, names in _ZONE_NAMES.items() for name in names
-}  # what is none of them is UTC (RFC 2822)
+# An unknown zone is UTC (RFC 2822).
+_ZONE_HOURS = {name: hours for hours, names in _ZONE_NAMES.items() for name in names}
 
 
 @lru_cache(maxsize=4096)
 def parse_date(text: str) -> ParsedDate | None:
-    """Read a date in either form; None if it is none.
+    """Parse a date in any supported format. None: not a date.
 
-    A time without a zone may be half a day off: of a W3C date only the day counts then, and a mail date is none.
+    A time without a zone may be off by half a day: only the day of a W3C date is used, an RFC 822 date is rejected.
     """
     text = " ".join(text.split())
     if len(text) > 64:
@@ -71,7 +70,7 @@ def parse_date(text: str) -> ParsedDate | None:
 
 
 def _reorder_date(text: str) -> str:
-    """Bring a date into the order of mail: day, month, year, time, zone."""
+    """Reorder a date as in RFC 822: day, month, year, time, zone."""
     text = _TRAILING_COMMENT.sub("", text)
     if found := _MONTH_FIRST(text):
         text = f"{found[1]}{found[3]} {found[2]} {text[found.end() :]}"
@@ -81,7 +80,7 @@ def _reorder_date(text: str) -> str:
 
 
 def _parse_basic(text: str) -> ParsedDate | None:
-    """Read a date of ISO 8601 that is written without hyphens."""
+    """Parse the basic format of ISO 8601, without hyphens."""
     found = _BASIC(text)
     if found is None:
         return None
@@ -95,7 +94,7 @@ def _parse_w3c(text: str) -> ParsedDate | None:
     if found is None:
         return None
     year, _, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
-    exact = bool(utc or sign)
+    has_zone = bool(utc or sign)
     time = (int(hour or 0), int(minute or 0), int(second or 0))
     seconds = _compute_timestamp(int(year), int(month or 1), int(day or 1), time)
     if seconds is None:
@@ -103,10 +102,10 @@ def _parse_w3c(text: str) -> ParsedDate | None:
     offset = _compute_zone_offset(sign, zone_hours, zone_minutes)
     if abs(offset) > DAY_SECONDS:
         return None
-    part = float(f"0.{fraction}") if fraction else 0.0
+    fraction_seconds = float(f"0.{fraction}") if fraction else 0.0
     return (
-        ParsedDate(seconds - offset + part, DatePrecision.SECOND)
-        if exact
+        ParsedDate(seconds - offset + fraction_seconds, DatePrecision.SECOND)
+        if has_zone
         else ParsedDate(seconds // DAY_SECONDS * DAY_SECONDS, DatePrecision.DAY)
     )
 
@@ -129,18 +128,18 @@ def _parse_mail(text: str) -> ParsedDate | None:
 
 
 def _expand_year(text: str) -> int:
-    """Read a year of two digits as RFC 2822 says."""
+    """Expand a two-digit year as in RFC 2822."""
     year = int(text)
     return year if len(text) == 4 else year + (2000 if year < 50 else 1900)
 
 
 def _compute_zone_offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
-    east = int(hours or 0) * 3600 + int(minutes or 0) * 60
-    return -east if sign == "-" else east
+    offset = int(hours or 0) * 3600 + int(minutes or 0) * 60
+    return -offset if sign == "-" else offset
 
 
 def _compute_timestamp(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
-    """Count seconds since 1970; None if there is no such day or time."""
+    """Return seconds since 1970, or None if the day or time does not exist."""
     hour, minute, second = time
     if not (year and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]):
         return None

@@ -1,4 +1,4 @@
-"""What a sitemap or a feed says: entries, and what was wrong with it."""
+"""Records of sitemaps and feeds: entries, extensions, limits and problems."""
 
 from enum import StrEnum
 
@@ -8,25 +8,25 @@ from sanderling.discovery.dates import DatePrecision
 
 
 class SitemapKind(StrEnum):
-    """What a file turned out to be."""
+    """Detected format of a file."""
 
     URLSET = "urlset"
     INDEX = "index"
     TEXT = "text"
     RSS = "rss"  # 0.9x, 1.0 and 2.0
     ATOM = "atom"
-    JSON = "json"  # a feed, by jsonfeed.org
+    JSON = "json"  # jsonfeed.org
     UNKNOWN = "unknown"
 
 
 class SitemapProblem(StrEnum):
-    """What was wrong with a file; what could be read was read all the same."""
+    """Problem of a file. Valid parts of the file are still used."""
 
     NOT_A_SITEMAP = "not_a_sitemap"
     NOT_WELL_FORMED = "not_well_formed"
     TRUNCATED = "cut_off"
     BAD_GZIP = "bad_gzip"
-    TOO_LARGE = "too_large"  # too many bytes or tags: the rest was not read
+    TOO_LARGE = "too_large"  # too many bytes or tags; the rest was not read
     TOO_MANY_ENTRIES = "too_many"  # the rest was not read
     NO_LOC = "no_loc"
     BAD_LOC = "bad_loc"
@@ -36,20 +36,20 @@ class SitemapProblem(StrEnum):
 
 
 class SitemapLimits(Struct, frozen=True):
-    """How much of one file is read."""
+    """Limits per file."""
 
     max_bytes: int = 50 * 1024 * 1024  # sitemaps.org: uncompressed
     max_entries: int = 50_000  # sitemaps.org
-    max_tags: int = 3_000_000  # more than any honest file of this size has
-    max_parts: int = 1000  # images, videos and alternates of one entry; Google takes 1,000 images
+    max_tags: int = 3_000_000  # more than any legitimate file of this size has
+    max_parts: int = 1000  # images, videos and alternates per entry; Google accepts 1,000 images
 
 
-MAX_INDEX_DEPTH = 3  # an index may name sitemaps only, by the protocol; some name indexes
-RESOURCESYNC_PATH = "/.well-known/resourcesync"  # names lists, not pages
+MAX_INDEX_DEPTH = 3  # the protocol allows only sitemaps in an index, but some list indexes
+RESOURCESYNC_PATH = "/.well-known/resourcesync"  # lists change lists, not pages
 
 
 class AlternateLink(Struct, frozen=True, gc=False):
-    """The same page in another language."""
+    """Version of a page in another language."""
 
     language: str
     href: str
@@ -66,7 +66,7 @@ class SitemapImage(Struct, frozen=True, gc=False):
 
 
 class VideoPrice(Struct, frozen=True, gc=False):
-    """What a video costs."""
+    """Price of a video."""
 
     currency: str
     amount: float | None
@@ -99,9 +99,9 @@ class SitemapVideo(Struct, frozen=True):
 
 
 class SitemapArticle(Struct, frozen=True):
-    """A page as a news article."""
+    """News extension of an entry."""
 
-    publication_name: str = ""  # of the paper
+    publication_name: str = ""  # name of the newspaper
     language: str = ""
     published_at: float | None = None
     title: str = ""
@@ -112,17 +112,17 @@ class SitemapArticle(Struct, frozen=True):
 
     @property
     def is_valid(self) -> bool:
-        """Tell whether all that the format demands is there."""
+        """Whether all required fields are present."""
         return bool(self.publication_name and self.language and self.title and self.published_at is not None)
 
 
 class SitemapEntry(Struct, frozen=True):
-    """One URL of a sitemap or a feed, or one sitemap of an index, as written: not yet resolved, not yet normalised."""
+    """A page of a sitemap or feed, or a sitemap of an index. URLs are not yet resolved or normalized."""
 
     loc: str
-    lastmod: float | None = None  # seconds since 1970; None if there is none that can be read
+    lastmod: float | None = None  # seconds since 1970; None: missing or invalid
     lastmod_precision: DatePrecision = DatePrecision.SECOND
-    changefreq: str = ""  # one of changefreq.CLASSES, or nothing
+    changefreq: str = ""  # one of `CHANGEFREQS`, or ""
     priority: float | None = None
     alternates: tuple[AlternateLink, ...] = ()
     images: tuple[SitemapImage, ...] = ()
@@ -132,11 +132,11 @@ class SitemapEntry(Struct, frozen=True):
 
 
 class SitemapReport(Struct, frozen=True):
-    """All that one file says."""
+    """Parsed content of a file."""
 
     kind: SitemapKind
     entries: tuple[SitemapEntry, ...] = ()  # pages
     sitemaps: tuple[SitemapEntry, ...] = ()  # of an index
-    updated_at: float | None = None  # when a feed says it was last changed itself
+    updated_at: float | None = None  # last change of a feed, as stated in it
     problems: dict[SitemapProblem, int] = {}
     bytes_read: int = 0  # uncompressed

@@ -1,4 +1,4 @@
-"""Images, videos and news inside a sitemap entry: fields as they were tagged in, records out."""
+"""Build image, video and news records from the fields of sitemap extensions."""
 
 import re
 
@@ -7,22 +7,22 @@ from sanderling.discovery.entry_types import SitemapArticle, SitemapImage, Sitem
 from sanderling.discovery.xml_scanner import parse_attributes
 
 PartFields = dict[str, list[tuple[str, str]]]
-"""Values of one part by local name, each with the attributes of its tag, in order."""
+"""Values of an image, video or news element by local name, each with the attributes of its tag."""
 
 _WHITESPACE = re.compile(r"\s+")
 
 
 def build_image(fields: PartFields) -> SitemapImage | None:
-    """Make an image; None without an address."""
+    """Build an image, or None if it has no URL."""
     loc = _get_text(fields, "loc")
     if not loc:
         return None
-    rest = (_get_text(fields, name) for name in ("caption", "title", "geo_location", "license"))
-    return SitemapImage(loc, *rest)
+    optional = (_get_text(fields, name) for name in ("caption", "title", "geo_location", "license"))
+    return SitemapImage(loc, *optional)
 
 
 def build_article(fields: PartFields) -> SitemapArticle:
-    """Make a news article."""
+    """Build a news article."""
     return SitemapArticle(
         publication_name=_get_text(fields, "name"),
         language=_get_text(fields, "language"),
@@ -36,7 +36,7 @@ def build_article(fields: PartFields) -> SitemapArticle:
 
 
 def build_video(fields: PartFields) -> SitemapVideo:
-    """Make a video."""
+    """Build a video."""
     duration, views = parse_number(_get_text(fields, "duration")), parse_number(_get_text(fields, "view_count"))
     return SitemapVideo(
         thumbnail=_get_text(fields, "thumbnail_loc"),
@@ -58,7 +58,7 @@ def build_video(fields: PartFields) -> SitemapVideo:
         denied_countries=_parse_countries(fields, "deny"),
         gallery=_get_text(fields, "gallery_loc"),
         uploader=_get_text(fields, "uploader"),
-        prices=tuple(_parse_price(value, rest) for value, rest in fields.get("price", [])),
+        prices=tuple(_parse_price(value, attributes_text) for value, attributes_text in fields.get("price", [])),
     )
 
 
@@ -72,8 +72,8 @@ def _parse_list(fields: PartFields, name: str) -> tuple[str, ...]:
 
 
 def _parse_timestamp(fields: PartFields, name: str) -> float | None:
-    moment = parse_date(_get_text(fields, name))
-    return moment.timestamp if moment else None
+    date = parse_date(_get_text(fields, name))
+    return date.timestamp if date else None
 
 
 def _parse_boolean(fields: PartFields, name: str) -> bool | None:
@@ -81,7 +81,7 @@ def _parse_boolean(fields: PartFields, name: str) -> bool | None:
 
 
 def parse_number(text: str) -> float | None:
-    """Read a number, with a comma where some countries write one; nothing endless."""
+    """Parse a number with a decimal point or comma. None: not a number, or too large."""
     try:
         value = float(text[:32].replace(",", "."))
     except ValueError:
@@ -90,12 +90,12 @@ def parse_number(text: str) -> float | None:
 
 
 def _parse_price(value: str, attributes_text: str) -> VideoPrice:
-    words = parse_attributes(attributes_text)
-    return VideoPrice(words.get("currency", ""), parse_number(value), words.get("type", "own").lower())
+    attributes = parse_attributes(attributes_text)
+    return VideoPrice(attributes.get("currency", ""), parse_number(value), attributes.get("type", "own").lower())
 
 
 def _parse_countries(fields: PartFields, relationship: str) -> tuple[str, ...]:
-    for value, rest in fields.get("restriction", []):
-        if parse_attributes(rest).get("relationship", "").lower() == relationship:
+    for value, attributes_text in fields.get("restriction", []):
+        if parse_attributes(attributes_text).get("relationship", "").lower() == relationship:
             return tuple(value.upper().split())
     return ()

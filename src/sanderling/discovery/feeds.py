@@ -1,4 +1,4 @@
-"""What is special about feeds: which of several addresses is the page's, and what relative ones start from."""
+"""Feeds: choose the page URL of an entry, resolve relative URLs, and parse JSON Feed."""
 
 import re
 from collections import Counter
@@ -13,30 +13,30 @@ from sanderling.discovery.xml_scanner import parse_attributes
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:").match
 _WHITESPACE = re.compile(r"\s").search
-_IANA_RELATION_PREFIX = "http://www.iana.org/assignments/relation/"  # RFC 4287, 4.2.7.2: a relation may be spelled out
+_IANA_RELATION_PREFIX = "http://www.iana.org/assignments/relation/"  # RFC 4287, 4.2.7.2: a relation may be a full IRI
 
 
 def is_http_url(text: str) -> bool:
-    """Tell whether a text begins as a web address does."""
+    """Return whether a string starts with http:// or https://."""
     return text[:8].lower().startswith(("http://", "https://"))
 
 
 def is_non_web_link(link: str) -> bool:
-    """Tell whether a link leads out of the web: to mail, to gemini."""
+    """Return whether a link has a scheme other than http and https (mailto, gemini)."""
     return _SCHEME(link) is not None and not is_http_url(link)
 
 
 def choose_page_url(fields: dict[str, str], base: str) -> str:
-    """Choose the address of an entry's page: its link, else an identifier that is one; nothing if there is none."""
+    """Return the page URL of an entry: its link, else an identifier that is a URL, else ""."""
     link = fields.get("link", "")
     if link and not _SCHEME(link) and not _WHITESPACE(link):
         return join_url(base, link)
-    named = (link, *(fields.get(name, "") for name in ("guid", "id", "about")))
-    return next((text for text in named if is_http_url(text)), "")
+    candidates = (link, *(fields.get(name, "") for name in ("guid", "id", "about")))
+    return next((text for text in candidates if is_http_url(text)), "")
 
 
 def join_url(base: str, href: str) -> str:
-    """Resolve an address against what stands around it, which may be relative to the file itself."""
+    """Resolve a link against a base that may itself be relative. An invalid base is ignored."""
     try:
         return urljoin(base, href) if base else href
     except ValueError:
@@ -44,24 +44,24 @@ def join_url(base: str, href: str) -> str:
 
 
 def resolve_xml_base(base: str, attributes_text: str) -> str:
-    """Give what relative addresses inside a tag start from: its xml:base, taken from the one around it."""
+    """Return the base for links inside a tag: its xml:base resolved against the outer base."""
     return (
         join_url(base, parse_attributes(attributes_text).get("base", "").strip()) if "base" in attributes_text else base
     )
 
 
 def is_alternate_relation(relation: str) -> bool:
-    """Tell whether a link of an entry leads to its page."""
+    """Return whether the `rel` of a link means the page of the entry."""
     return relation.strip().lower().removeprefix(_IANA_RELATION_PREFIX) == "alternate"
 
 
-MAX_FEED_LENGTH = 8 * 1024 * 1024  # characters; the objects they make take some ten times as much
-LOC_LIMIT = 8192
+MAX_FEED_LENGTH = 8 * 1024 * 1024  # characters; the parsed objects take about ten times as much memory
+LOC_LIMIT = 8192  # characters; longer than any URL that is requested
 _JSON_FEED_VERSION = "jsonfeed.org/version/1"
 
 
 class JsonFeedParser:
-    """One feed: feed it, then take what it says."""
+    """Parse a JSON Feed at the end of the input; appends to `entries`."""
 
     def __init__(self, problems: Counter[SitemapProblem]) -> None:
         self.kind = SitemapKind.UNKNOWN
@@ -71,7 +71,7 @@ class JsonFeedParser:
         self._size = 0
 
     def feed(self, text: str, is_last: bool) -> None:
-        """Gather text; read it when it ends."""
+        """Buffer text and parse it when the last part is received."""
         if self._size <= MAX_FEED_LENGTH:
             self._text_chunks.append(text)
             self._size += len(text)
@@ -104,15 +104,15 @@ class JsonFeedParser:
         elif len(loc) > LOC_LIMIT:
             self._problems[SitemapProblem.BAD_LOC] += 1
         else:
-            moment = self._parse_item_date(item)
-            precision = moment.precision if moment else DatePrecision.SECOND
-            self.entries.append(SitemapEntry(loc, moment.timestamp if moment else None, precision))
+            date = self._parse_item_date(item)
+            precision = date.precision if date else DatePrecision.SECOND
+            self.entries.append(SitemapEntry(loc, date.timestamp if date else None, precision))
 
     def _parse_item_date(self, item: dict[str, Any]) -> ParsedDate | None:
         for name in ("date_modified", "date_published"):
             if text := _get_text(item, name):
-                if moment := parse_date(text):
-                    return moment
+                if date := parse_date(text):
+                    return date
                 self._problems[SitemapProblem.BAD_DATE] += 1
         return None
 

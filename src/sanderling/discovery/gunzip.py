@@ -1,20 +1,19 @@
-"""Unpack a gzipped file while it streams in; a file that is not gzipped passes as it is.
+"""Decompress .gz files incrementally; other files are passed through.
 
-This is about files named .gz, which are still packed when all content codings are undone. A file packed twice is
-unpacked twice, no more.
+Content codings are removed elsewhere. A file compressed twice is decompressed twice, but not more often.
 """
 
 import zlib
 from collections.abc import Iterator
 
-CHUNK_BYTES = 64 * 1024  # bytes unpacked at a time
+CHUNK_BYTES = 64 * 1024  # maximum size of a decompressed chunk
 MAX_DEPTH = 2
-MAX_MEMBERS = 10_000  # of one file; an empty one costs microseconds, and millions of them are a few kilobytes
+MAX_MEMBERS = 10_000  # per file; millions of empty members fit into a few kilobytes when compressed twice
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 class GzipUnpacker:
-    """Unpack in pieces, so that the caller can stop a bomb; `is_broken` if a stream is damaged or cut."""
+    """Decompress in chunks of bounded size, so that the caller can stop a decompression bomb."""
 
     def __init__(self, depth: int = 1) -> None:
         self._depth = depth
@@ -24,16 +23,16 @@ class GzipUnpacker:
         self._is_plain = False
         self._member_count = 1
         self._is_damaged = False
-        self._is_finished = False  # rubbish behind the end
+        self._is_finished = False  # trailing garbage
 
     @property
     def is_broken(self) -> bool:
-        """Tell whether the stream is damaged, or did not come to its end."""
-        unfinished = self._stream is not None and not self._stream.eof
-        return self._is_damaged or unfinished or (self._inner is not None and self._inner.is_broken)
+        """Whether the stream is damaged or truncated."""
+        is_truncated = self._stream is not None and not self._stream.eof
+        return self._is_damaged or is_truncated or (self._inner is not None and self._inner.is_broken)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Unpack some bytes."""
+        """Decompress some bytes."""
         if self._stream is None and not self._is_plain:
             data = self._first_bytes = self._first_bytes + data
             if len(data) < len(GZIP_MAGIC) and GZIP_MAGIC.startswith(data):
@@ -46,7 +45,7 @@ class GzipUnpacker:
             yield from self._unpack(data)
 
     def finish(self) -> Iterator[bytes]:
-        """Give what was too short to tell."""
+        """Return bytes of a file that was too short to detect the format."""
         if self._stream is None and not self._is_plain:
             yield self._first_bytes
         if self._inner:
@@ -70,10 +69,10 @@ class GzipUnpacker:
                     return
                 self._stream = zlib.decompressobj(31)
             try:
-                piece = self._stream.decompress(data, CHUNK_BYTES)
+                chunk = self._stream.decompress(data, CHUNK_BYTES)
             except zlib.error:
                 self._is_damaged = True
                 return
             data = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
-            if piece:
-                yield from self._inner.feed(piece) if self._inner else (piece,)
+            if chunk:
+                yield from self._inner.feed(chunk) if self._inner else (chunk,)

@@ -1,6 +1,7 @@
-"""Read a sitemap, an index of sitemaps, a text list, a feed (RSS, Atom, JSON): bytes in, entries out, within limits.
+"""Parse sitemaps, sitemap indexes, URL lists and feeds (RSS, Atom, JSON Feed) incrementally, within limits.
 
-What can be read is read; the rest is counted as problems. A file may come in any pieces and is never held whole.
+The parser is lenient: valid entries are returned and errors are counted as problems. The file is never held in memory
+as a whole.
 """
 
 import codecs
@@ -8,25 +9,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from sanderling.discovery.entry_builder import LOC_LIMIT, WHITESPACE, EntryBuilder
+from sanderling.discovery.entry_builder import WHITESPACE, EntryBuilder
 from sanderling.discovery.entry_types import SitemapEntry, SitemapKind, SitemapLimits, SitemapProblem, SitemapReport
-from sanderling.discovery.feeds import JsonFeedParser, is_http_url
+from sanderling.discovery.feeds import LOC_LIMIT, JsonFeedParser, is_http_url
 from sanderling.discovery.gunzip import GzipUnpacker
 from sanderling.discovery.xml_scanner import XmlScanner
 from sanderling.html.encoding import detect_encoding
 
-HEAD_BYTES = 1024  # bytes that decide on encoding and kind
-SCAN_BYTES = 16 * 1024  # bytes scanned at a time; smaller pieces are put together first
+HEAD_BYTES = 1024  # for the detection of encoding and format
+SCAN_BYTES = 16 * 1024  # smaller parts are buffered before they are scanned
 
 _XML_START = re.compile(r"<(?:\?xml|urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]").search
 
 
 class SitemapParser:
-    """Read one file as it comes: feed it, take the entries, finish."""
+    """Parse a file: call `feed` for each part, then `finish`; both return complete entries."""
 
     def __init__(self, limits: SitemapLimits | None = None, charset: str = "") -> None:
         self._limits = limits or SitemapLimits()
-        self._charset = charset  # as declared from outside
+        self._charset = charset  # of the Content-Type header
         self.problems: Counter[SitemapProblem] = Counter()
         self.bytes_read = 0  # uncompressed
         self._gunzip = GzipUnpacker()
@@ -38,45 +39,45 @@ class SitemapParser:
         self._buffered_bytes = 0
         self._has_started = False
         self._entry_count = 0
-        self.is_limit_reached = False  # a limit is reached: nothing more is read
+        self.is_limit_reached = False  # the rest of the file is ignored
 
     @property
     def kind(self) -> SitemapKind:
-        """Say what the file is, as far as it was read."""
+        """Format of the file, as far as it was read."""
         return self._text_parser.kind if self._text_parser else self._builder.kind
 
     @property
     def updated_at(self) -> float | None:
-        """Say when a feed says it was last changed itself."""
+        """Last change of a feed, as stated in it. None: not stated."""
         return self._builder.updated_at.timestamp if self._builder.updated_at else None
 
     def feed(self, data: bytes) -> list[SitemapEntry]:
-        """Read some bytes; give the entries that became complete."""
-        for piece in self._gunzip.feed(data):
+        """Parse some bytes and return the entries that are complete."""
+        for chunk in self._gunzip.feed(data):
             if self.is_limit_reached:
                 break
-            self._buffer_chunk(piece)
+            self._buffer_chunk(chunk)
         return self._take_entries()
 
     def finish(self) -> list[SitemapEntry]:
-        """Read what is left, and judge the whole."""
-        for piece in self._gunzip.finish():
-            self._buffer_chunk(piece)
+        """Parse buffered bytes, return the last entries, and complete `problems`."""
+        for chunk in self._gunzip.finish():
+            self._buffer_chunk(chunk)
         self._parse_buffer(is_last=True)
         self.problems[SitemapProblem.BAD_GZIP] += self._gunzip.is_broken and not self.is_limit_reached
         if self._text_parser is None and not self.is_limit_reached:
             self._builder.finish(self._scanner.is_inside_markup)
-        found = self._take_entries()
+        entries = self._take_entries()
         if self.kind is SitemapKind.UNKNOWN:
             self.problems[SitemapProblem.NOT_A_SITEMAP] += 1
         self.problems = +self.problems
-        return found
+        return entries
 
     def _buffer_chunk(self, chunk: bytes) -> None:
-        room = self._limits.max_bytes - self.bytes_read
-        self._check_limit(len(chunk) > room, SitemapProblem.TOO_LARGE)
-        self.bytes_read += min(len(chunk), room)
-        self._buffer.append(chunk[:room])
+        remaining = self._limits.max_bytes - self.bytes_read
+        self._check_limit(len(chunk) > remaining, SitemapProblem.TOO_LARGE)
+        self.bytes_read += min(len(chunk), remaining)
+        self._buffer.append(chunk[:remaining])
         self._buffered_bytes += len(chunk)
         if self._buffered_bytes >= SCAN_BYTES or self.is_limit_reached:
             self._parse_buffer()
@@ -97,13 +98,13 @@ class SitemapParser:
             self._check_limit(self._scanner.tag_count > self._limits.max_tags, SitemapProblem.TOO_LARGE)
 
     def _detect_format(self, text: str) -> str:
-        """Decide by its first characters what a file is; words of a server before the XML are left out."""
+        """Detect the format by the first characters. Returns the text without server warnings before the XML."""
         if text.startswith("{"):
             self._text_parser = JsonFeedParser(self.problems)
         elif text and not text.startswith("<"):
-            if (found := _XML_START(text[:HEAD_BYTES])) and not is_http_url(text):
+            if (match := _XML_START(text[:HEAD_BYTES])) and not is_http_url(text):
                 self.problems[SitemapProblem.NOT_WELL_FORMED] += 1
-                return text[found.start() :]
+                return text[match.start() :]
             self._text_parser = _UrlListParser(self.problems)
         return text
 
@@ -114,28 +115,28 @@ class SitemapParser:
 
     def _take_entries(self) -> list[SitemapEntry]:
         source = self._text_parser or self._builder
-        found, source.entries = source.entries, []
-        room = self._limits.max_entries - self._entry_count
-        self._check_limit(len(found) > room, SitemapProblem.TOO_MANY_ENTRIES)
-        self._entry_count += min(len(found), room)
-        return found[:room]
+        entries, source.entries = source.entries, []
+        remaining = self._limits.max_entries - self._entry_count
+        self._check_limit(len(entries) > remaining, SitemapProblem.TOO_MANY_ENTRIES)
+        self._entry_count += min(len(entries), remaining)
+        return entries[:remaining]
 
 
 def parse_sitemap(chunks: Iterable[bytes], limits: SitemapLimits | None = None, charset: str = "") -> SitemapReport:
-    """Read a whole file; give all it says."""
-    reader = SitemapParser(limits, charset)
-    found: list[SitemapEntry] = []
+    """Parse a whole file."""
+    parser = SitemapParser(limits, charset)
+    entries: list[SitemapEntry] = []
     for chunk in chunks:
-        found += reader.feed(chunk)
-        if reader.is_limit_reached:
+        entries += parser.feed(chunk)
+        if parser.is_limit_reached:
             break
-    found += reader.finish()
-    pages, sitemaps = ((), tuple(found)) if reader.kind is SitemapKind.INDEX else (tuple(found), ())
-    return SitemapReport(reader.kind, pages, sitemaps, reader.updated_at, dict(reader.problems), reader.bytes_read)
+    entries += parser.finish()
+    pages, sitemaps = ((), tuple(entries)) if parser.kind is SitemapKind.INDEX else (tuple(entries), ())
+    return SitemapReport(parser.kind, pages, sitemaps, parser.updated_at, dict(parser.problems), parser.bytes_read)
 
 
 class _UrlListParser:
-    """A list of URLs, one per line."""
+    """Parser of a text sitemap: a URL per line."""
 
     def __init__(self, problems: Counter[SitemapProblem]) -> None:
         self.kind = SitemapKind.UNKNOWN

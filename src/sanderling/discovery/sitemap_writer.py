@@ -1,4 +1,4 @@
-"""Write sitemaps of what we know: one file, or as many as the protocol's limits ask for and an index of them."""
+"""Write sitemaps: a single file, or numbered files and an index if the limits of the protocol are exceeded."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -10,13 +10,13 @@ from sanderling.discovery.dates import DatePrecision
 from sanderling.discovery.entry_types import SitemapEntry, SitemapLimits
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-MAX_TIMESTAMP = 253402300800.0  # the year 10000: no date we can write
+MAX_TIMESTAMP = 253402300800.0  # year 10000: cannot be formatted as a W3C date
 
 _DOCUMENT_START = '<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="' + NAMESPACE + '">\n'
 
 
 class SitemapFile(Struct, frozen=True):
-    """A finished file, to be put beside the others."""
+    """Name and content of a sitemap file."""
 
     name: str
     body: bytes
@@ -25,37 +25,39 @@ class SitemapFile(Struct, frozen=True):
 def write_sitemaps(
     entries: Iterable[SitemapEntry], folder_url: str, name: str = "sitemap", limits: SitemapLimits | None = None
 ) -> Iterator[SitemapFile]:
-    """Write `name.xml`; beyond the limits of one file `name-1.xml`, `name-2.xml` ... and `name.xml` as their index."""
+    """Yield `name.xml`, or `name-1.xml`, `name-2.xml` ... and the index `name.xml` if a file is full."""
     limits = limits or SitemapLimits()
-    first: bytes | None = None
-    numbered: list[str] = []
+    first_body: bytes | None = None
+    file_names: list[str] = []
     for body in _build_bodies(entries, limits):
-        if first is None:
-            first = body
+        if first_body is None:
+            first_body = body
             continue
-        if not numbered:
-            numbered.append(f"{name}-1.xml")
-            yield SitemapFile(numbered[0], first)
-        numbered.append(f"{name}-{len(numbered) + 1}.xml")
-        yield SitemapFile(numbered[-1], body)
-    sitemaps = (SitemapEntry(f"{folder_url.rstrip('/')}/{file}") for file in numbered)
-    yield SitemapFile(f"{name}.xml", _build_index(sitemaps) if numbered else first or _build_document("urlset", []))
+        if not file_names:
+            file_names.append(f"{name}-1.xml")
+            yield SitemapFile(file_names[0], first_body)
+        file_names.append(f"{name}-{len(file_names) + 1}.xml")
+        yield SitemapFile(file_names[-1], body)
+    if file_names:
+        sitemaps = (SitemapEntry(f"{folder_url.rstrip('/')}/{file_name}") for file_name in file_names)
+        yield SitemapFile(f"{name}.xml", _build_index(sitemaps))
+    else:
+        yield SitemapFile(f"{name}.xml", first_body or _build_document("urlset", []))
 
 
 def _build_bodies(entries: Iterable[SitemapEntry], limits: SitemapLimits) -> Iterator[bytes]:
-    """Fill one file after another."""
     lines: list[str] = []
-    room = limits.max_bytes
+    free_bytes = limits.max_bytes
     for entry in entries:
         line = _format_entry("url", entry)
         size = len(line.encode())
-        if lines and (len(lines) >= limits.max_entries or size > room):
+        if lines and (len(lines) >= limits.max_entries or size > free_bytes):
             yield _build_document("urlset", lines)
-            lines, room = [], limits.max_bytes
+            lines, free_bytes = [], limits.max_bytes
         if not lines:
-            room -= 200  # head and foot
+            free_bytes -= 200  # XML declaration and root element
         lines.append(line)
-        room -= size
+        free_bytes -= size
     if lines:
         yield _build_document("urlset", lines)
 

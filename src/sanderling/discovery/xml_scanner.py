@@ -1,19 +1,19 @@
-"""A forgiving reader of XML as the web writes it: text in, in any cuts; tags and text out.
+"""Lenient incremental XML scanner: splits text into tags and character data.
 
-It knows nothing of namespaces and never resolves an entity beyond the five of XML and character numbers: there is no
-file, no network and no expansion to be tricked into. Not well-formed input is read as far as it makes sense.
+Namespaces are ignored. Only the five predefined entities and character references are resolved, so external entities
+and entity expansion attacks have no effect. Input that is not well-formed is read as far as possible.
 """
 
 import re
 from functools import lru_cache
 from typing import Protocol
 
-MARKUP_LIMIT = 64 * 1024  # characters of one tag or CDATA section; longer ones are left out
+MARKUP_LIMIT = 64 * 1024  # characters of a tag or CDATA section; longer ones are skipped
 
-# Possessive, so that no text takes more than one pass. `>` may stand inside quotes.
+# Possessive quantifiers prevent backtracking. `>` may occur inside quotes.
 _TAG = re.compile(r"""<(/?)([^\W\d][\w.:\-]*+)([^<>"']*+(?:"[^"<]*+"[^<>"']*+|'[^'<]*+'[^<>"']*+)*+)>""").match
-_LOOSE_TAG = re.compile(r"<(/?)([^\W\d][\w.:\-]*+)([^<>]*+)>").match  # a quote was forgotten
-# A name starts where no other character of a name stands before it: inside of one nothing else could be found.
+_LOOSE_TAG = re.compile(r"<(/?)([^\W\d][\w.:\-]*+)([^<>]*+)>").match  # with an unbalanced quote
+# The lookbehind avoids retrying inside a name, which would take quadratic time.
 _ATTRIBUTE = re.compile(r"""(?<![\w.:\-])([\w.:\-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
 _ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _NAMED_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -21,81 +21,83 @@ _CDATA = "<![CDATA["
 _END_OF_COMMENT, _END_OF_INSTRUCTION = re.compile("-->"), re.compile(r"\?>")
 _END_OF_DECLARATION, _END_OF_SUBSET, _END_OF_CDATA = re.compile(">"), re.compile(r"\]\s*>"), re.compile(r"\]\]>")
 _LONGEST_END = 16
-_ENTRY_STARTS = ("<url>", "<sitemap>")  # where it is worth asking for a whole entry
+_ENTRY_STARTS = ("<url>", "<sitemap>")  # start tags at which the handler may parse a whole entry
 _MARKUP_START = re.compile(r"<(?=[^\W\d]|[/!?]|$)").search
 _DOCTYPE_DELIMITER = re.compile(r"[\[>]")
 
 
 class XmlHandler(Protocol):
-    """Who listens to a Scanner."""
+    """Receiver of the events of an `XmlScanner`."""
 
     def handle_start_tag(self, name: str, attributes_text: str) -> None:
-        """Hear of a start tag: local name in lower case, the rest of the tag as written."""
+        """Handle a start tag, given its lower-case local name and its unparsed attributes."""
 
     def handle_end_tag(self, name: str) -> None:
-        """Hear of an end tag."""
+        """Handle an end tag."""
 
     def handle_text(self, text: str) -> None:
-        """Hear of text, with its entities still in it."""
+        """Handle character data. Entities are not resolved."""
 
     def handle_whole_entry(self, buffer: str, position: int) -> int:
-        """Take several tags in one step; give the place behind them, or `at` to be told of each."""
+        """Parse an entry at once and return its end, or return `position` to receive its tags one by one."""
 
 
 class XmlScanner:
-    """Cut text into tags and text; feed it in any pieces."""
+    """Split text into tags and character data; the text may be fed in arbitrary parts."""
 
     def __init__(self, handler: XmlHandler) -> None:
         self._handler = handler
         self._buffer = ""
-        self._skip_end: re.Pattern[str] | None = None  # the end of what is being skipped
-        self.tag_count = 0  # tags seen, and what only looks like one: a measure of the work done
+        self._skip_end: re.Pattern[str] | None = None  # end of the construct being skipped
+        self.tag_count = 0  # tags and unfinished tags: a measure of the work done
 
     @property
     def is_inside_markup(self) -> bool:
-        """Tell whether the text so far ends inside a tag, a comment or the like."""
+        """Whether the text so far ends inside a tag, comment or declaration."""
         return bool(self._buffer or self._skip_end)
 
     def feed(self, text: str) -> None:
-        """Scan as far as whole tags go; keep the rest for the next time."""
+        """Scan all complete constructs and buffer the rest."""
         buffer = self._buffer = self._buffer + text
-        at, size = 0, len(buffer)
-        while at < size:
+        start, size = 0, len(buffer)
+        while start < size:
             if self._skip_end:
-                then = self._skip_to_end(at)
-            elif buffer.startswith(_ENTRY_STARTS, at) and (then := self._handler.handle_whole_entry(buffer, at)) > at:
+                end = self._skip_to_end(start)
+            elif buffer.startswith(_ENTRY_STARTS, start) and (
+                (end := self._handler.handle_whole_entry(buffer, start)) > start
+            ):
                 pass
-            elif found := _TAG(buffer, at):
-                self._dispatch_tag(found)
-                then = found.end()
-            elif (mark := buffer.find("<", at)) != at:
-                then = mark if mark > 0 else size
-                self._handler.handle_text(buffer[at:then])
+            elif match := _TAG(buffer, start):
+                self._dispatch_tag(match)
+                end = match.end()
+            elif (tag_start := buffer.find("<", start)) != start:
+                end = tag_start if tag_start > 0 else size
+                self._handler.handle_text(buffer[start:end])
             else:
-                then = self._handle_special(at)
-            if then == at:
+                end = self._handle_special(start)
+            if end == start:
                 break  # more text is needed
-            at = then
-        self._buffer = buffer[at:]
+            start = end
+        self._buffer = buffer[start:]
 
-    def _dispatch_tag(self, found: re.Match[str]) -> None:
+    def _dispatch_tag(self, match: re.Match[str]) -> None:
         self.tag_count += 1
-        slash, name, rest = found.groups()
+        slash, name, attributes_text = match.groups()
         if slash:
             self._handler.handle_end_tag(get_local_name(name))
         else:
-            self._handler.handle_start_tag(get_local_name(name), rest)
+            self._handler.handle_start_tag(get_local_name(name), attributes_text)
 
     def _skip_to_end(self, position: int) -> int:
-        """Go behind the end of what is skipped; short of it, leave what may be its first half."""
+        """Return the position after the skipped construct, or before what may be the start of its end marker."""
         assert self._skip_end is not None
-        if found := self._skip_end.search(self._buffer, position):
+        if match := self._skip_end.search(self._buffer, position):
             self._skip_end = None
-            return found.end()
+            return match.end()
         return max(position, len(self._buffer) - _LONGEST_END)
 
     def _handle_special(self, position: int) -> int:
-        """Handle a `<` that begins no whole tag; give the place to go on from, `at` itself to wait for more."""
+        """Handle a `<` that does not start a complete tag. Returns the new position; unchanged: wait for more text."""
         start = self._buffer[position : position + len(_CDATA)]
         if start == _CDATA:
             return self._handle_cdata(position)
@@ -105,7 +107,7 @@ class XmlScanner:
             return self._start_skip(position + 2, _END_OF_INSTRUCTION)
         if start.lower() == "<!doctype":
             return self._skip_doctype(position)
-        if any(whole.startswith(start.lower()) for whole in ("<!--", "<![cdata[", "<!doctype")):
+        if any(opening.startswith(start.lower()) for opening in ("<!--", "<![cdata[", "<!doctype")):
             return position
         if start.startswith("<!"):
             return self._start_skip(position + 2, _END_OF_DECLARATION)
@@ -123,21 +125,21 @@ class XmlScanner:
         return position if self._can_wait(position) else self._start_skip(len(self._buffer), _END_OF_CDATA)
 
     def _skip_doctype(self, position: int) -> int:
-        """Skip a document type with all it declares: no entity of it is ever used."""
-        found = _DOCTYPE_DELIMITER.search(self._buffer, position)
-        if found is None:
+        """Skip a document type declaration with its internal subset; its entities are never used."""
+        match = _DOCTYPE_DELIMITER.search(self._buffer, position)
+        if match is None:
             return position if self._can_wait(position) else self._start_skip(len(self._buffer), _END_OF_DECLARATION)
-        return found.end() if found[0] == ">" else self._start_skip(found.end(), _END_OF_SUBSET)
+        return match.end() if match[0] == ">" else self._start_skip(match.end(), _END_OF_SUBSET)
 
     def _handle_unfinished_tag(self, position: int) -> int:
         if self._buffer.find("<", position + 1) < 0 and self._can_wait(position):
             return position
-        if found := _LOOSE_TAG(self._buffer, position):
-            self._dispatch_tag(found)
-            return found.end()
+        if match := _LOOSE_TAG(self._buffer, position):
+            self._dispatch_tag(match)
+            return match.end()
         self.tag_count += 1
-        following = _MARKUP_START(self._buffer, position + 1)
-        end = following.start() if following else len(self._buffer)
+        next_markup = _MARKUP_START(self._buffer, position + 1)
+        end = next_markup.start() if next_markup else len(self._buffer)
         self._handler.handle_text(self._buffer[position:end].replace("<", "&lt;"))
         return end
 
@@ -147,23 +149,23 @@ class XmlScanner:
 
 @lru_cache(maxsize=4096)
 def get_local_name(name: str) -> str:
-    """Strip the prefix of a name and its case: both are often wrong."""
+    """Return a name without namespace prefix, in lower case: prefix and case are often wrong."""
     return name.rpartition(":")[2].lower()
 
 
 def parse_attributes(attributes_text: str) -> dict[str, str]:
-    """Read the attributes of a tag, by local name."""
-    found = (match.groups() for match in _ATTRIBUTE.finditer(attributes_text))
-    return {get_local_name(name): unescape_xml(double or single or bare or "") for name, double, single, bare in found}
+    """Parse the attributes of a tag by local name."""
+    groups = (match.groups() for match in _ATTRIBUTE.finditer(attributes_text))
+    return {get_local_name(name): unescape_xml(double or single or bare or "") for name, double, single, bare in groups}
 
 
 def unescape_xml(text: str) -> str:
-    """Resolve the five entities of XML and character numbers; what else looks like an entity stays as it is."""
+    """Resolve predefined entities and character references; other entities stay unchanged."""
     return _ENTITY.sub(_decode_entity, text) if "&" in text else text
 
 
-def _decode_entity(found: re.Match[str]) -> str:
-    name, decimal, hexadecimal = found.groups()
+def _decode_entity(match: re.Match[str]) -> str:
+    name, decimal, hexadecimal = match.groups()
     if name:
         return _NAMED_ENTITIES[name]
     number = int(decimal) if decimal else int(hexadecimal, 16)

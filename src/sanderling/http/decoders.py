@@ -1,6 +1,6 @@
-"""The content codings of the web, one by one: coded bytes in, pieces out.
+"""Streaming decoders for the content codings gzip, deflate, br and zstd.
 
-No piece is large, whatever the coded bytes ask for; what the pieces come to is for others to watch.
+Decoders yield chunks of bounded size, so that a decompression bomb cannot fill memory. The caller limits the total.
 """
 
 import sys
@@ -15,7 +15,7 @@ try:
     from isal import isal_zlib
 
     zlib_module = isal_zlib
-except ImportError:  # no wheel for this machine: twice the work
+except ImportError:  # no wheel for this platform; zlib is half as fast
     pass
 
 if sys.version_info >= (3, 14):
@@ -25,65 +25,64 @@ else:
 
 DECODER_ERRORS: tuple[type[Exception], ...] = (zlib_module.error, brotli.error, zstd.ZstdError)
 
-CHUNK_BYTES = 64 * 1024  # bytes decoded at a time
-ZSTD_WINDOW_LOG = 23  # 8 MiB, all that RFC 9659 lets a server ask for
+CHUNK_BYTES = 64 * 1024  # maximum size of a decoded chunk
+ZSTD_WINDOW_LOG = 23  # 8 MiB, the maximum of RFC 9659
 GZIP_TRAILER_BYTES = 8  # checksum and length at the end of a gzip stream
-MAX_STREAMS = 10_000  # gzip members or zstd frames of one body; each costs microseconds, even an empty one
+MAX_STREAMS = 10_000  # gzip members or zstd frames per body; even an empty one costs microseconds
 GZIP_MAGIC = b"\x1f\x8b"
-ZSTD_FRAME_STARTS = (
-    b"\x28\x50\x51\x52\x53\x54\x55\x56\x57\x58\x59\x5a\x5b\x5c\x5d\x5e\x5f"  # of frames, skippable ones too
-)
+# First byte of a frame or of a skippable frame.
+ZSTD_FRAME_STARTS = b"\x28\x50\x51\x52\x53\x54\x55\x56\x57\x58\x59\x5a\x5b\x5c\x5d\x5e\x5f"
 
 
 class TooManyStreamsError(Exception):
-    """A body consists of more members or frames than `STREAMS_LIMIT`."""
+    """A body consists of more than `MAX_STREAMS` members or frames."""
 
 
 class ContentDecoder(Protocol):
-    """One coding."""
+    """Streaming decoder of a content coding."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode some bytes, in pieces."""
+        """Decode some bytes and yield chunks."""
 
     def finish(self) -> Iterator[bytes]:
-        """Decode what was held back."""
+        """Decode buffered bytes at the end of the body."""
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether the stream came to its own end."""
+        """Whether the end of the compressed stream was reached."""
 
     @property
     def is_identity(self) -> bool:
-        """Tell whether the bytes were not coded at all."""
+        """Whether the body turned out not to be encoded."""
 
 
 class InflateDecoder:
-    """gzip (one member after another) and deflate (with and without its header).
+    """Decoder of gzip (concatenated members) and deflate (with or without zlib header).
 
-    The last eight bytes are held back: they may be the checksum, and its failure must not cost any text.
+    The last eight bytes are buffered until `finish`: they may be the checksum, whose failure must not lose any text.
     """
 
     def __init__(self, open_stream: Callable[[bytes], Any]) -> None:
         self._open_stream = open_stream
         self._stream: Any = None
         self._pending = b""
-        self._is_finished = False  # a whole stream was read; what follows is rubbish
+        self._is_finished = False  # a whole stream was read; trailing bytes are ignored
         self._stream_count = 1
-        self.is_identity = False  # it is not coded at all
+        self.is_identity = False
 
     @property
     def is_complete(self) -> bool:
         return self.is_identity or self._is_finished or (self._stream is not None and self._stream.eof)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        held = self._pending + data
-        ready = max(len(held) - GZIP_TRAILER_BYTES, 0)
-        self._pending = held[ready:]
-        return self._decode(held[:ready], held) if ready else iter(())
+        buffered = self._pending + data
+        ready = max(len(buffered) - GZIP_TRAILER_BYTES, 0)
+        self._pending = buffered[ready:]
+        return self._decode(buffered[:ready], buffered) if ready else iter(())
 
     def finish(self) -> Iterator[bytes]:
-        held, self._pending = self._pending, b""
-        return self._decode(held, held) if held else iter(())
+        buffered, self._pending = self._pending, b""
+        return self._decode(buffered, buffered) if buffered else iter(())
 
     def _decode(self, data: bytes, start: bytes) -> Iterator[bytes]:
         if self._stream is None and not self.is_identity:
@@ -101,7 +100,7 @@ class InflateDecoder:
                 data = yield from self._inflate(data)
 
     def _inflate(self, data: bytes) -> Generator[bytes, None, bytes]:
-        """Push bytes through the stream in pieces; return those that come after its end."""
+        """Decompress bytes and yield chunks; returns the bytes after the end of the stream."""
         while True:
             piece = self._stream.decompress(data, CHUNK_BYTES)
             data = self._stream.unconsumed_tail
@@ -114,7 +113,7 @@ class InflateDecoder:
 
 
 def increment_stream_count(count: int) -> int:
-    """Return the number of streams with one more. Raises TooManyStreamsError above `STREAMS_LIMIT`."""
+    """Return the count plus one. Raises TooManyStreamsError above `MAX_STREAMS`."""
     if count >= MAX_STREAMS:
         raise TooManyStreamsError
     return count + 1
@@ -125,13 +124,13 @@ def _open_gzip(start: bytes) -> Any:
 
 
 def _open_deflate(start: bytes) -> Any:
-    """Open what is called deflate: zlib as the standard says, or raw as some servers send it."""
+    """Open a deflate stream: zlib format (RFC 9110) or raw deflate, which some servers send."""
     has_header = len(start) > 1 and start[0] & 0x0F == 8 and (start[0] * 256 + start[1]) % 31 == 0
     return zlib_module.decompressobj(15 if has_header else -15)
 
 
 class BrotliDecoder:
-    """br."""
+    """Decoder of br."""
 
     is_identity = False
 
@@ -144,10 +143,10 @@ class BrotliDecoder:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while not self.is_complete:
-            piece = self._stream.process(data, output_buffer_limit=CHUNK_BYTES // 2)  # it may give twice that
+            piece = self._stream.process(data, output_buffer_limit=CHUNK_BYTES // 2)  # it may return twice as much
             data = b""
             if not piece:
-                return  # `can_accept_more_data` says yes while there is still output waiting
+                return  # `can_accept_more_data` is True even while output is pending
             yield piece
 
     def finish(self) -> Iterator[bytes]:
@@ -155,7 +154,7 @@ class BrotliDecoder:
 
 
 class ZstdDecoder:
-    """zstd, one frame after another, with no larger window than the standard allows on the web."""
+    """Decoder of zstd: concatenated frames, with the window limit of RFC 9659."""
 
     is_identity = False
 
@@ -178,7 +177,7 @@ class ZstdDecoder:
                 data = yield from self._decode(data)
 
     def _decode(self, data: bytes) -> Generator[bytes, None, bytes]:
-        """Push bytes through the frame in pieces; return those that come after its end."""
+        """Decompress bytes and yield chunks; returns the bytes after the end of the frame."""
         while True:
             piece = self._stream.decompress(data, CHUNK_BYTES)
             data = b""

@@ -1,7 +1,7 @@
-"""Undo the content codings of a body while it streams in, and stacks of them, within a cap.
+"""Remove the content codings of a body as it is received, up to a size limit.
 
-Decoding goes in pieces, so that a bomb is noticed when it crosses the cap, not after it has filled memory. What could
-be decoded before a stream broke is kept, and `problem` says what went wrong.
+Decoding is incremental, so that a decompression bomb is detected at the limit, not after it has filled memory. Bytes
+decoded before an error are kept, and `problem` describes the error.
 """
 
 import codecs
@@ -13,22 +13,22 @@ from io import BytesIO
 from sanderling.http.decoders import DECODER_ERRORS, DECODERS, ContentDecoder, TooManyStreamsError
 from sanderling.models import Reason
 
-SLICE_BYTES = 1024  # bytes taken at a time: where a stream breaks, no more than what came of these is lost
-MAX_CODINGS = 4  # codings on one body
-CPU_LIMIT_SECONDS = 5.0  # seconds of decoding one body; the largest ordinary ones take a tenth of it
+SLICE_BYTES = 1024  # encoded bytes per step; a damaged stream loses at most the output of one step
+MAX_CODINGS = 4  # per body
+CPU_LIMIT_SECONDS = 5.0  # per body; the largest ordinary bodies take a tenth of it
 
 
 class DecodeProblem(StrEnum):
-    """What was wrong with a coded body."""
+    """Problem of an encoded body."""
 
     NONE = ""
-    TOO_LARGE = "too_large"  # decoding stopped at the cap
-    TOO_MANY_STREAMS = "too_many_streams"  # more gzip members or zstd frames than any ordinary body has
-    TOO_SLOW = "too_slow"  # decoding took more CPU time than a body may
-    DAMAGED = "damaged"  # the stream broke; what came before is kept
-    TRUNCATED = "truncated"  # the stream ended too early; what came before is kept
-    UNKNOWN_CODING = "unknown_coding"  # nothing was decoded: the bytes are handed on as they are
-    NOT_ENCODED = "not_coded"  # the server announced gzip and sent something else: handed on as it is
+    TOO_LARGE = "too_large"  # decoding stopped at the size limit
+    TOO_MANY_STREAMS = "too_many_streams"  # too many gzip members or zstd frames
+    TOO_SLOW = "too_slow"  # CPU time limit reached
+    DAMAGED = "damaged"  # invalid stream; bytes decoded before are kept
+    TRUNCATED = "truncated"  # incomplete stream; bytes decoded before are kept
+    UNKNOWN_CODING = "unknown_coding"  # the bytes are passed on unchanged
+    NOT_ENCODED = "not_coded"  # declared as gzip but not compressed: passed on unchanged
 
 
 FATAL_PROBLEMS = frozenset(
@@ -37,11 +37,11 @@ FATAL_PROBLEMS = frozenset(
 
 
 class DecodeTimeoutError(Exception):
-    """Decoding a body took more than `CPU_LIMIT`."""
+    """Decoding a body took more than `CPU_LIMIT_SECONDS`."""
 
 
 class BodyDecoder:
-    """The decoder of one body: feed it what comes, then finish. `problem` tells how it went."""
+    """Decode a body: call `feed` for each received part, then `finish`, then read `problem`."""
 
     def __init__(
         self,
@@ -56,23 +56,23 @@ class BodyDecoder:
         self._received_bytes = 0
         self._clock = clock
         self._remaining_cpu_seconds = CPU_LIMIT_SECONDS
-        self._deadline = 0.0  # on the clock, while bytes are being decoded
+        self._deadline = 0.0  # clock time, valid while bytes are being decoded
         self.problem = problem
 
     @property
     def size(self) -> int:
-        """Bytes decoded so far."""
+        """Number of bytes decoded so far."""
         return self._decoded_sizes[-1]
 
     def feed(self, data: bytes) -> bytes:
-        """Decode some bytes; nothing more comes after the cap or a damaged place."""
+        """Decode some bytes. Returns no more bytes after a fatal problem."""
         if self.problem in FATAL_PROBLEMS:
             return b""
         self._received_bytes += len(data)
         return self._collect_chunks(self._decode_from(0, data))
 
     def finish(self) -> bytes:
-        """Decode what was held back, and see whether the stream was whole."""
+        """Decode buffered bytes and check that the stream is complete."""
         if self.problem in FATAL_PROBLEMS:
             return b""
         rest = self._collect_chunks(self._flush_stages())
@@ -87,23 +87,22 @@ class BodyDecoder:
         return rest
 
     def _flush_stages(self) -> Iterator[bytes]:
-        for at, stage in enumerate(self._stages):
-            for piece in stage.finish():
-                yield from self._forward_chunk(at, piece)
+        for index, stage in enumerate(self._stages):
+            for chunk in stage.finish():
+                yield from self._forward_chunk(index, chunk)
 
     def _decode_from(self, stage_index: int, data: bytes) -> Iterator[bytes]:
-        """Send bytes through the stages from `at` on."""
         if stage_index == len(self._stages):
             yield data
             return
         for start in range(0, len(data), SLICE_BYTES):
             if self._clock() > self._deadline:
                 raise DecodeTimeoutError
-            for piece in self._stages[stage_index].feed(data[start : start + SLICE_BYTES]):
-                yield from self._forward_chunk(stage_index, piece)
+            for chunk in self._stages[stage_index].feed(data[start : start + SLICE_BYTES]):
+                yield from self._forward_chunk(stage_index, chunk)
 
     def _forward_chunk(self, stage_index: int, chunk: bytes) -> Iterator[bytes]:
-        """Hand a piece of stage `at` to the next, unless that stage is a bomb by itself."""
+        """Pass a decoded chunk to the next stage, unless the output of this stage exceeds the limit."""
         if stage_index < len(self._stages) - 1:
             self._decoded_sizes[stage_index] += len(chunk)
             if self._decoded_sizes[stage_index] > self._max_bytes:
@@ -112,15 +111,15 @@ class BodyDecoder:
         yield from self._decode_from(stage_index + 1, chunk)
 
     def _collect_chunks(self, chunks: Iterator[bytes]) -> bytes:
-        out = BytesIO()  # gives its bytes away without a copy
+        out = BytesIO()  # `getvalue` does not copy
         started = self._clock()
         self._deadline = started + self._remaining_cpu_seconds
         try:
-            for piece in chunks:
-                room = self._max_bytes - self.size
-                self._decoded_sizes[-1] += min(len(piece), room)
-                out.write(piece[:room] if len(piece) > room else piece)
-                if len(piece) > room:
+            for chunk in chunks:
+                remaining = self._max_bytes - self.size
+                self._decoded_sizes[-1] += min(len(chunk), remaining)
+                out.write(chunk[:remaining] if len(chunk) > remaining else chunk)
+                if len(chunk) > remaining:
                     self.problem = DecodeProblem.TOO_LARGE
                 if self.problem is DecodeProblem.TOO_LARGE:
                     break
@@ -135,7 +134,7 @@ class BodyDecoder:
 
 
 def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
-    """Make the decoder for a Content-Encoding header; an unknown coding is a problem of the decoder, not an error."""
+    """Return the decoder for a Content-Encoding header. An unknown coding sets `problem` of the decoder."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     codings = [name for name in names if name in DECODERS or not _is_ignored_coding(name)]
     if len(codings) > MAX_CODINGS or not all(name in DECODERS for name in codings):
@@ -144,7 +143,7 @@ def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
 
 
 def _is_ignored_coding(name: str) -> bool:
-    """Tell what people write there by mistake: nothing, a charset, a media type; browsers pass over it too."""
+    """Return whether a value is a common mistake (empty, charset, media type) that browsers ignore, too."""
     if name in ("", "identity", "none", "binary", "8bit", "7bit", "chunked") or "/" in name[:100]:
         return True
     try:
@@ -154,14 +153,12 @@ def _is_ignored_coding(name: str) -> bool:
 
 
 def decode_body(body: bytes, coding: str, max_bytes: int) -> tuple[bytes, Reason]:
-    """Undo the content coding; with a reason, the bytes are those that came before the trouble."""
+    """Decode a whole body. With a reason other than NONE, the bytes are those decoded before the problem."""
     if not coding:
         return (body, Reason.NONE) if len(body) <= max_bytes else (body[:max_bytes], Reason.TOO_LARGE)
-    from sanderling.http.decoding import DecodeProblem, build_decoder  # loads every decoder there is
-
     reasons = {
         DecodeProblem.NONE: Reason.NONE,
-        DecodeProblem.NOT_ENCODED: Reason.NONE,  # announced and not done: the page is there all the same
+        DecodeProblem.NOT_ENCODED: Reason.NONE,  # the page is usable
         DecodeProblem.TOO_LARGE: Reason.TOO_LARGE,
     }
     decoder = build_decoder(coding, max_bytes)

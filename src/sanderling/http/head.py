@@ -1,4 +1,4 @@
-"""Reading a head: the status line and headers of an answer, as lines of bytes."""
+"""Parse response heads: status line and header fields, as lines of bytes."""
 
 from sanderling.http.content_type import parse_mime_type
 
@@ -6,27 +6,27 @@ HeaderFields = dict[bytes, bytes]
 """Header values by lower-case name."""
 
 LIST_SEPARATORS = {
-    b"content-type": b", ",  # no list, and yet read as one: of several types the last counts (WHATWG)
+    b"content-type": b", ",  # not a list, but browsers join repeated fields and use the last type (WHATWG)
     b"content-encoding": b", ",
     b"x-robots-tag": b"\n",
     b"link": b", ",
-}  # may come in several lines: how to join them
+}  # separator for fields that may be repeated; of any other field the first value counts
 
 
 def parse_head(lines: list[bytes]) -> tuple[int, HeaderFields]:
-    """Read status and headers, names in lower case; of interim answers only the last head counts, trailers never."""
+    """Return the status and the headers by lower-case name. Interim responses and trailers are ignored."""
     status = 0
     fields: HeaderFields = {}
-    over = True  # no head has begun, or its empty line has come
+    is_complete = True  # before a status line, or after the empty line of a head
     for line in lines:
-        if over:
+        if is_complete:
             if line.startswith(b"HTTP/"):
-                status, fields, over = _parse_status(line), {}, False
+                status, fields, is_complete = _parse_status(line), {}, False
             continue
         name, colon, value = line.partition(b":")
         name = name.strip().lower()
         if not colon:
-            over = not line.strip(b"\r\n")
+            is_complete = not line.strip(b"\r\n")
         elif name not in fields:
             fields[name] = value.strip()
         elif name in LIST_SEPARATORS:
@@ -35,9 +35,9 @@ def parse_head(lines: list[bytes]) -> tuple[int, HeaderFields]:
 
 
 def has_final_head(lines: list[bytes]) -> bool:
-    """Return whether a final response head (status 200 or above) came up to its empty line.
+    """Return whether a final response head (status 200 or above) is complete.
 
-    libcurl reports success where a connection is closed between two header lines (RFC 9112, 8: incomplete message).
+    libcurl reports success if the connection is closed between two header lines (RFC 9112, 8: incomplete message).
     """
     status, is_open = 0, False
     for line in lines:
@@ -54,5 +54,5 @@ def _parse_status(line: bytes) -> int:
 
 
 def get_media_type(fields: HeaderFields) -> str:
-    """Give the media type, without its parameters; empty if none is declared."""
+    """Return the media type without parameters, or "" if undeclared."""
     return parse_mime_type(fields.get(b"content-type", b"").decode("latin-1"))

@@ -1,8 +1,8 @@
 """Command lines and environments for Python child processes that never import from the working directory.
 
-`python -m` and `python -c` put the working directory first on `sys.path`. A file named like a library there (`attr.py`
-in a downloaded folder) would then be executed by every child process. `-P` and `PYTHONSAFEPATH` switch that off; a
-`PYTHONPATH` that the user set is still honored.
+`python -m` and `python -c` put the working directory first on `sys.path`, so a file named like a library (`attr.py` in
+a downloaded folder) would be executed by every child process. `-P` and `PYTHONSAFEPATH` disable that; a `PYTHONPATH` of
+the user still works.
 """
 
 import os
@@ -19,13 +19,13 @@ def build_python_command(*arguments: str) -> list[str]:
 
 
 def build_safe_environment() -> dict[str, str]:
-    """Return our environment for a child process whose own Python children must not import from there either."""
+    """Return an environment that also protects Python processes started by the child."""
     return {**os.environ, SAFE_PATH: "1"}
 
 
 @contextmanager
 def enforce_safe_path() -> Iterator[None]:
-    """Isolate child processes whose command line a library writes (`multiprocessing`); restores the environment."""
+    """Isolate child processes started by a library (`multiprocessing`). Restores the environment afterwards."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:

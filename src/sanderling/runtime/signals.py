@@ -1,4 +1,4 @@
-"""Start a process deaf to Ctrl-C and to a closed terminal from its birth on: the coordinator hears them, and tells."""
+"""Start child processes with SIGINT and SIGHUP blocked; the coordinator handles these signals for them."""
 
 import signal
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ BLOCKED_SIGNALS = frozenset({signal.SIGINT, signal.SIGHUP})
 
 @contextmanager
 def block_signals() -> Iterator[None]:
-    """Let what is started here begin with these held back; what comes meanwhile reaches us at the end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS)
+    """Block signals so that child processes inherit the mask. Pending signals are delivered on exit."""
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)

@@ -1,4 +1,4 @@
-"""URLs that are to be forgotten: single ones, or all that are like a pattern in which * stands for anything."""
+"""Patterns of deleted URLs: a URL, or a pattern in which * matches any characters."""
 
 import re
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ WILDCARD = "*"
 
 
 def parse_pattern(text: str) -> str:
-    """Spell what a person typed: a pattern stays as it is, a URL gets its one spelling."""
+    """Parse user input: a pattern stays unchanged, a URL is normalized. Raises UsageError if invalid."""
     raw = text.strip()
     if WILDCARD in raw:
         return raw
-    spelling = normalize_url(raw if "://" in raw else f"https://{raw}")
-    if spelling is None:
+    normalized = normalize_url(raw if "://" in raw else f"https://{raw}")
+    if normalized is None:
         raise UsageError(f"{text!r} is neither a URL nor a pattern with *")
-    return spelling.url
+    return normalized.url
 
 
 def compile_patterns(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    """One expression for all patterns; None if there are none."""
+    """Compile all patterns to a regular expression. None: no patterns."""
     parts = [".*".join(map(re.escape, pattern.split(WILDCARD))) for pattern in patterns]
     return re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL) if parts else None

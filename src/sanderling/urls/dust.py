@@ -1,11 +1,12 @@
-"""Different URLs, same text (DUST): rewrite rules learned from the crawl itself, site by site (SPEC 2.3, 12.5).
+"""Learn DUST rules (different URLs with similar text) per site, and rewrite URLs with them (SPEC 2.3, 12.5).
 
-A rule says that something in a URL makes no difference on a site: a parameter, the order of parameters, `www.`, an
-index page, a trailing slash, case, the scheme. Evidence are pages that were fetched under both spellings. Half of it,
-chosen by hash, proposes a rule; the other half, never looked at before, has to confirm it. Two spellings that lead to
-pages of their own speak against a rule for good, for it would lose one of them: what may disagree, on a few pages, are
-versions of one page. A person may know better and name a rule (`said`); so are the lossy rules of normalisation (N8)
-switched on. A rule only ever changes which spelling is asked for, so it is taken back by leaving it out.
+A rule states that a part of a URL is irrelevant on a site: a parameter, the order of parameters, `www.`, an index page,
+a trailing slash, case, or the scheme. Evidence are pages fetched under several URL variants. One half of the evidence,
+chosen by hash, proposes a rule; the held-out half must confirm it. A single pair of variants with different pages
+rejects a rule, because it would lose one of them; only versions of the same page may differ, and only on a few pages.
+
+Users may add rules, e.g. the lossy normalization rules (N8). A rule only selects the variant to request, so it can be
+removed at any time.
 """
 
 from collections import Counter
@@ -20,88 +21,88 @@ from xxhash import xxh32_intdigest
 from sanderling.db.connection import Connection
 from sanderling.fingerprint.minhash import estimate_similarity
 
-MIN_SUPPORT = 3  # groups of spellings that must agree in each half of the evidence
-MAX_ERROR_RATE = 0.02  # versions that may be lost, to a group of spellings
-MIN_VERSION_SIMILARITY = 0.8  # similarity from which two texts may be versions of one page
+MIN_SUPPORT = 3  # groups of variants with the same content, in each half of the evidence
+MAX_ERROR_RATE = 0.02  # lost versions per group of variants
+MIN_VERSION_SIMILARITY = 0.8  # above it, two texts may be versions of the same page
 MAX_ROUNDS = 3
-MAX_PARAMETERS = 100  # parameters of a site that are looked at, the usual ones
+MAX_PARAMETERS = 100  # most frequent parameters of a site that are tested
 RULE_FORMS = ("slash", "case", "www", "scheme", "order", "index", "index=NAME", "parameter=NAME")
 INDEX_NAMES = ("index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.html", "index.jsp")
 
 
 class DustRuleKind(StrEnum):
-    """What makes no difference."""
+    """Part of a URL that is irrelevant."""
 
-    PARAMETER = "parameter"  # `name` may be left out of the query
-    PARAMETER_ORDER = "order"  # ?b=2&a=1 is ?a=1&b=2
-    WWW = "www"  # www.example.org is example.org
-    INDEX = "index"  # /a/index.html is /a/
-    SLASH = "slash"  # /a/ is /a
-    CASE = "case"  # /A is /a
-    SCHEME = "scheme"  # http is https
+    PARAMETER = "parameter"  # `name` can be removed from the query
+    PARAMETER_ORDER = "order"  # ?b=2&a=1 -> ?a=1&b=2
+    WWW = "www"  # www.example.org -> example.org
+    INDEX = "index"  # /a/index.html -> /a/
+    SLASH = "slash"  # /a/ -> /a
+    CASE = "case"  # /A -> /a
+    SCHEME = "scheme"  # http -> https
 
 
 class DustRule(Struct, frozen=True):
-    """One thing that makes no difference on one site, with its evidence."""
+    """A rewrite rule of a site, with its evidence."""
 
     site: str  # host without www.
     kind: DustRuleKind
-    name: str = ""  # of the parameter or the index page
-    prefers_longer: bool = False  # the longer spelling is the usual one: www., /a/, http
-    support_count: int = 0  # groups of spellings with one content, among those held out; 0: a person said so
+    name: str = ""  # parameter or index page
+    prefers_longer: bool = False  # rewrite to the longer variant: www., /a/
+    support_count: int = 0  # held-out groups of variants with the same content; 0: added by the user
     conflict_count: int = 0
 
 
 class DustSample(Struct, frozen=True):
-    """A fetched page: where, and what (any digest of its body or text)."""
+    """URL of a fetched page and a digest of its content."""
 
     url: str
     content: bytes
-    sketch: bytes = b""  # of its text (fingerprint/minhash.py); empty if unknown
+    sketch: bytes = b""  # of the text (fingerprint/minhash.py); empty: unknown
 
 
 def get_site_name(url: str) -> str:
-    """Name the site of a URL: its host without `www.`, with its port."""
+    """Return the host and port of a URL without `www.`."""
     return urlsplit(url).netloc.lower().removeprefix("www.")
 
 
 def parse_rules(site: str, text: str) -> list[DustRule]:
-    """Read a rule as a person writes it (`NAMES`); `index` stands for every usual name of an index page."""
-    kind, mark, name = text.partition("=")
-    if kind == DustRuleKind.INDEX and not mark:
+    """Parse a rule of the user (`RULE_FORMS`); `index` means all common index page names."""
+    kind, equals, name = text.partition("=")
+    if kind == DustRuleKind.INDEX and not equals:
         return [DustRule(site, DustRuleKind.INDEX, name) for name in INDEX_NAMES]
     if kind not in list(DustRuleKind) or bool(name) != (kind in (DustRuleKind.PARAMETER, DustRuleKind.INDEX)):
-        raise ValueError(f"{text!r} is no rule; there are {', '.join(RULE_FORMS)}")
+        raise ValueError(f"{text!r} is not a URL rule; use one of {', '.join(RULE_FORMS)}")
     return [DustRule(site, DustRuleKind(kind), name)]
 
 
 def learn_rules(
     pages: Iterable[DustSample], min_support: int = MIN_SUPPORT, max_error_rate: float = MAX_ERROR_RATE
 ) -> list[DustRule]:
-    """Propose rules on one half of the evidence, and keep those that the other half confirms."""
+    """Learn the rules of all sites: propose on a half of the evidence, confirm on the other."""
     sites: dict[str, list[DustSample]] = {}
     for page in pages:
         sites.setdefault(get_site_name(page.url), []).append(page)
     return [
         rule
-        for site, found in sorted(sites.items())
-        for rule in _learn_site_rules(site, found, min_support, max_error_rate)
+        for site, samples in sorted(sites.items())
+        for rule in _learn_site_rules(site, samples, min_support, max_error_rate)
     ]
 
 
 def _learn_site_rules(
     site: str, pages: Sequence[DustSample], min_support: int, max_error_rate: float
 ) -> list[DustRule]:
-    """Learn in rounds: what differs in two ways is evidence for the second once the first is known."""
+    """Learn in rounds: URLs that differ in two ways become evidence after the first rule is known."""
     rules: list[DustRule] = []
     for _ in range(MAX_ROUNDS):
-        spelled = [replace(page, url=rewrite_url(page.url, rules)) for page in pages]
-        found = [
-            rule for rule in _learn_round(site, spelled, min_support, max_error_rate) if not _has_rule(rules, rule)
+        rewritten = [replace(page, url=rewrite_url(page.url, rules)) for page in pages]
+        new_rules = [
+            rule for rule in _learn_round(site, rewritten, min_support, max_error_rate) if not _has_rule(rules, rule)
         ]
-        if not found:
+        if not new_rules:
             break
-        rules += found
+        rules += new_rules
     return rules
 
 
@@ -145,59 +146,58 @@ def _propose_rules(site: str, pages: Sequence[DustSample]) -> list[DustRule]:
 
 
 def _count_evidence(rule: DustRule, pages: Sequence[DustSample]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Count in each half the groups of spellings that the rule makes one with one content, and what else it loses."""
+    """Return, for each half of the evidence, the number of confirming groups and of lost versions."""
     groups: dict[str, list[DustSample]] = {}
     for page in pages:
         groups.setdefault(rewrite_url(page.url, [rule]), []).append(page)
-    agreed, lost = (set[bytes](), set[bytes]()), [0, 0]
-    telling = sorted((key for key, group in groups.items() if _is_evidence(rule, group)), key=_hash_url)
-    for place, key in enumerate(telling):
-        if losing := _count_lost_versions(groups[key], len(pages)):
-            lost[place & 1] += losing
-        else:
-            agreed[place & 1].add(groups[key][0].content)  # pages that all say the same, as that there is none, are one
-    return (len(agreed[0]), lost[0]), (len(agreed[1]), lost[1])
+    confirmed, lost = (set[bytes](), set[bytes]()), [0, 0]
+    evidence = sorted((key for key, group in groups.items() if _is_evidence(rule, group)), key=_hash_url)
+    for position, key in enumerate(evidence):
+        if lost_versions := _count_lost_versions(groups[key], len(pages)):
+            lost[position & 1] += lost_versions
+        else:  # a set, because pages with the same content ("No results") are only one piece of evidence
+            confirmed[position & 1].add(groups[key][0].content)
+    return (len(confirmed[0]), lost[0]), (len(confirmed[1]), lost[1])
 
 
 def _is_evidence(rule: DustRule, group: Sequence[DustSample]) -> bool:
-    """Say whether pages are spelled in two ways as the rule has it: by another value, not by its place alone."""
+    """Return whether a group has several variants. A parameter must differ in value, not only in position."""
     if rule.kind is DustRuleKind.PARAMETER:
         return len({_get_parameter_values(page.url, rule.name) for page in group}) > 1
     return len({page.url for page in group}) > 1
 
 
 def _get_parameter_values(url: str, name: str) -> tuple[str, ...]:
-    """Name the values of a parameter."""
     return tuple(part for part in url.partition("?")[2].split("&") if part.partition("=")[0] == name)
 
 
 def _count_lost_versions(group: Sequence[DustSample], max_count: int) -> int:
-    """Count the versions of a page that would be asked for no more; as many as can be, if one is a page of its own."""
+    """Return how many versions the rule would lose, or `max_count` if one of them is a different page."""
     contents = {page.content: page.sketch for page in group}
-    first, *others = contents.values()
-    return max_count if any(_is_different_page(first, other) for other in others) else len(others)
+    first, *rest = contents.values()
+    return max_count if any(_is_different_page(first, sketch) for sketch in rest) else len(rest)
 
 
-def _is_different_page(one: bytes, other: bytes) -> bool:
-    """Return whether two texts are different pages; False if a sketch is missing or of an earlier version."""
-    return 0 < len(one) == len(other) and estimate_similarity(one, other) < MIN_VERSION_SIMILARITY
+def _is_different_page(sketch: bytes, other: bytes) -> bool:
+    """Return whether two sketches are of different pages; False if a sketch is missing or of an older format."""
+    return 0 < len(sketch) == len(other) and estimate_similarity(sketch, other) < MIN_VERSION_SIMILARITY
 
 
 def _hash_url(key: str) -> int:
-    """An order that has nothing to do with what a URL says: in it, every other group is held out."""
+    """Return a sort key that is independent of the URL: every other group in this order is held out."""
     return xxh32_intdigest(key.encode("utf-8", "surrogatepass"))
 
 
 def _is_longer_preferred(rule: DustRule, pages: Sequence[DustSample]) -> bool:
-    """Say which spelling the site itself uses more."""
+    """Return whether most URLs of the site use the longer variant."""
     if rule.kind not in (DustRuleKind.WWW, DustRuleKind.SLASH):
         return False
-    touched = sum(rewrite_url(page.url, [rule]) != page.url for page in pages)
-    return touched * 2 > len(pages)
+    rewritten_count = sum(rewrite_url(page.url, [rule]) != page.url for page in pages)
+    return rewritten_count * 2 > len(pages)
 
 
 def rewrite_url(url: str, rules: Iterable[DustRule]) -> str:
-    """Spell a URL as the rules of its site have it; the last rules see what the first ones made of it."""
+    """Apply the rules of its site to a URL, in order."""
     for rule in rules:
         if get_site_name(url) == rule.site:
             url = REWRITERS[rule.kind](url, rule)
@@ -205,15 +205,15 @@ def rewrite_url(url: str, rules: Iterable[DustRule]) -> str:
 
 
 def _drop_parameter(url: str, rule: DustRule) -> str:
-    head, mark, query = url.partition("?")
-    kept = "&".join(part for part in query.split("&") if part.partition("=")[0] != rule.name)
-    return f"{head}?{kept}" if mark and kept else head
+    head, question_mark, query = url.partition("?")
+    remaining = "&".join(part for part in query.split("&") if part.partition("=")[0] != rule.name)
+    return f"{head}?{remaining}" if question_mark and remaining else head
 
 
 def _sort_parameters(url: str, _: DustRule) -> str:
-    head, mark, query = url.partition("?")
-    parts = sorted(query.split("&"), key=lambda part: part.partition("=")[0])  # those of one name stay as they stand
-    return f"{head}{mark}{'&'.join(parts)}"
+    head, question_mark, query = url.partition("?")
+    parts = sorted(query.split("&"), key=lambda part: part.partition("=")[0])  # stable for repeated names
+    return f"{head}{question_mark}{'&'.join(parts)}"
 
 
 def _normalize_www(url: str, rule: DustRule) -> str:
@@ -257,13 +257,13 @@ REWRITERS: dict[DustRuleKind, Callable[[str, DustRule], str]] = {
 
 
 def load_rules(db: Connection) -> list[DustRule]:
-    """Read the rules in use."""
+    """Load the rules in use."""
     row = db.execute("SELECT value FROM blobs WHERE name = 'dust'").fetchone()
     return msgpack.decode(row[0], type=list[DustRule]) if row else []
 
 
 def save_rules(db: Connection, rules: Sequence[DustRule]) -> None:
-    """Write down the rules to use from now on, all of them."""
+    """Store the rules, replacing all existing ones."""
     db.execute(
         "INSERT INTO blobs VALUES ('dust', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (msgpack.encode(list(rules)),),

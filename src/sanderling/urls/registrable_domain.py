@@ -1,4 +1,4 @@
-"""Who registered a name: the domain above which nobody else decides."""
+"""Registrable domains (eTLD+1), by the public suffix list."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from sanderling.urls.normalize import get_hostname
 
 @lru_cache(maxsize=4096)
 def get_registrable_domain(host: str) -> str:
-    """Give the domain one owner registered (`example.co.uk`); an address or a single label stands for itself."""
+    """Return the registrable domain of a host (`example.co.uk`). An IP address or single label stays unchanged."""
     name = get_hostname(host) if "//" in host else host
     if ":" in name or name.rpartition(".")[2].isdigit():
         return name

@@ -1,7 +1,7 @@
-"""What belongs to a crawl: page, prefix, host, domain or any, relative to its seeds; then include and exclude.
+"""Crawl scope: page, prefix, host, domain or any, relative to the seeds, plus include and exclude patterns.
 
-One site answers under several names: `http` and `https`, `www.example.org` and `example.org` are one site here, as
-people mean it. They stay different URLs, with different keys and different robots.txt.
+`http` and `https`, and `www.example.org` and `example.org`, are the same site here. They are still different URLs with
+different keys and robots.txt files.
 """
 
 import re
@@ -19,25 +19,25 @@ from sanderling.urls.registrable_domain import get_registrable_domain
 
 
 class Scope(StrEnum):
-    """How far from its seeds a crawl may go."""
+    """Scope of a crawl, relative to its seeds."""
 
-    PAGE = "page"  # the seeds only
-    PREFIX = "prefix"  # what lies in the folder of a seed, or below
-    HOST = "host"  # the site of a seed
-    DOMAIN = "domain"  # every host of the registered domain of a seed
+    PAGE = "page"  # only the seeds
+    PREFIX = "prefix"  # the folder of a seed and its subfolders
+    HOST = "host"  # the host of a seed
+    DOMAIN = "domain"  # all hosts of the registrable domain of a seed
     ANY = "any"
 
 
-IN_SCOPE, DEFAULT_SCOPE = Reason.NONE, Scope.HOST  # names in a module are found faster than those in an enum
+IN_SCOPE, DEFAULT_SCOPE = Reason.NONE, Scope.HOST  # global names are faster than enum members
 
 
 class ScopeRule(Struct, frozen=True):
-    """A scope with its seeds taken apart once; made by `scope_rule`, widened by `with_seed`."""
+    """A scope with preprocessed seeds; see `build_scope_rule` and `add_seed`."""
 
     scope: Scope
     seeds: frozenset[str] = frozenset()
     sites: frozenset[str] = frozenset()  # of the seeds
-    seed_areas: frozenset[str] = frozenset()  # sites, folders or domains of the seeds, as the scope asks
+    seed_areas: frozenset[str] = frozenset()  # sites, folders or domains of the seeds, depending on the scope
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     length_limit: int = LENGTH_LIMIT
@@ -50,7 +50,7 @@ def build_scope_rule(
     exclude: Iterable[str] = (),
     length_limit: int = LENGTH_LIMIT,
 ) -> ScopeRule:
-    """Make the rule of a crawl; a pattern that is no regular expression is a UsageError."""
+    """Build the scope rule of a crawl. Raises UsageError if a pattern is not a regular expression."""
     rule = ScopeRule(scope, include=tuple(include), exclude=tuple(exclude), length_limit=length_limit)
     for pattern in rule.include + rule.exclude:
         _compile_pattern(pattern)
@@ -58,7 +58,7 @@ def build_scope_rule(
 
 
 def add_seed(rule: ScopeRule, seed: Url) -> ScopeRule:
-    """Widen a rule by one more seed: a new one, or where a seed was redirected to."""
+    """Return the rule with another seed, e.g. the redirect target of a seed."""
     return _add_seeds(rule, [seed])
 
 
@@ -73,7 +73,7 @@ def _add_seeds(rule: ScopeRule, new_seeds: Iterable[Url]) -> ScopeRule:
 
 
 def check_scope(rule: ScopeRule, url: str) -> Reason:
-    """Say why a URL is not wanted; NONE if it is. A seed needs no include, but heeds exclude."""
+    """Return why a URL is out of scope, or `Reason.NONE`. Seeds ignore include but not exclude patterns."""
     if len(url) > rule.length_limit:
         return Reason.TOO_LONG
     if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
@@ -88,35 +88,35 @@ def check_scope(rule: ScopeRule, url: str) -> Reason:
 
 
 def get_site(url: str) -> str:
-    """Give what scheme and `www.` do not change: the authority one site answers under."""
+    """Return the authority of a URL without `www.`."""
     return _strip_www(get_host(url))
 
 
 def is_seed_site(rule: ScopeRule, host: str) -> bool:
-    """Tell whether a host is one whose pages the crawl may want: where looking for sitemaps makes sense."""
+    """Return whether pages of a host may be in scope, so that its sitemaps are worth fetching."""
     if rule.scope is Scope.PAGE:
         return False
     return _is_in_scope(rule, host + "/") or _strip_www(host) in rule.sites
 
 
 def can_sitemap_list(url: str, sitemap_url: str, authorized_hosts: Collection[Host] = ()) -> bool:
-    """Tell whether a sitemap may speak for a URL: of its own site, or of a host whose robots.txt names the sitemap."""
+    """Return whether a sitemap may list a URL: same site, or a host whose robots.txt lists the sitemap."""
     return get_site(url) == get_site(sitemap_url) or get_host(url) in authorized_hosts
 
 
 def is_below_sitemap(url: str, sitemap_url: str) -> bool:
-    """Tell whether a URL lies in the folder of a sitemap or below: the strict rule of sitemaps.org, for reports."""
+    """Return whether a URL is in the folder of a sitemap or below (strict rule of sitemaps.org)."""
     return url.startswith(sitemap_url.partition("?")[0].rpartition("/")[0] + "/")
 
 
 def _is_in_scope(rule: ScopeRule, url: str) -> bool:
-    if rule.scope is DEFAULT_SCOPE:  # the same as below, for nearly every new link
+    if rule.scope is DEFAULT_SCOPE:  # fast path of the last case below, for nearly all links
         return _strip_www(url[: url.index("/", 8)]) in rule.seed_areas
     match rule.scope:
         case Scope.ANY:
             return True
         case Scope.PAGE:
-            return False  # seeds were let in before
+            return False  # seeds are accepted before
         case Scope.PREFIX:
             host, path = split_url(url)
             return any(folder in rule.seed_areas for folder in _list_folders(_strip_www(host) + path))
@@ -125,7 +125,6 @@ def _is_in_scope(rule: ScopeRule, url: str) -> bool:
 
 
 def _list_folders(location: str) -> Iterator[str]:
-    """The folders a place lies in, the outermost first."""
     end = location.find("/")
     while end >= 0:
         yield location[: end + 1]
@@ -155,11 +154,13 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression ({error}): escape what is meant literally") from None
+        raise UsageError(
+            f"{pattern!r} is not a valid regular expression ({error}): escape special characters with a backslash"
+        ) from None
 
 
 def is_wildcard_match(text: str, pattern: str) -> bool:
-    """Say whether a text is like a pattern: * stands for anything, all else (? and brackets too) for itself."""
+    """Return whether a text matches a pattern in which only * is special."""
     return _compile_wildcard(pattern).fullmatch(text) is not None
 
 

@@ -1,6 +1,6 @@
-"""Tables of the change detector: what differed at each visit, what is noise on each site, what pages use."""
+"""Tables of `changes`: detected changes, noise model per site, resources used by pages."""
 
-# table and column: rows that go with a page that is forgotten
+# table and column: rows to delete with a page
 PAGE_COLUMNS = (("changes", "url"), ("uses", "page"), ("uses", "resource"))
 
 MIGRATIONS = [

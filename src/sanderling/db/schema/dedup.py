@@ -1,8 +1,8 @@
-"""Tables of the duplicate eliminator: pages that read nearly like another, as of which visit; what the runs counted."""
+"""Tables of `dedup`: near-duplicate pairs, the last visit compared, and link counters."""
 
 from sanderling.db.connection import Connection
 
-PAGE_COLUMNS = (("near", "url"), ("near", "twin"))  # table and column: rows that go with a page that is forgotten
+PAGE_COLUMNS = (("near", "url"), ("near", "twin"))  # table and column: rows to delete with a page
 
 MIGRATIONS = [
     """
@@ -11,11 +11,11 @@ MIGRATIONS = [
     CREATE TABLE near_until (visit INTEGER NOT NULL);
     CREATE TABLE tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL)
     """,
-    "DELETE FROM near; DELETE FROM near_until",  # pairs found by the simhash of earlier versions, most of them wrong
+    "DELETE FROM near; DELETE FROM near_until",  # pairs found with the simhash of earlier versions, mostly wrong
 ]
 
 
 def is_dedup_schema_current(db: Connection) -> bool:
-    """Return whether all migrations were applied; a collection of an earlier version may be open for reading only."""
+    """Return whether all migrations were applied; an older collection may be open read-only."""
     row = db.execute("SELECT applied FROM migrations WHERE room = 'dedupe'").fetchone()
     return row is not None and row[0] >= len(MIGRATIONS)

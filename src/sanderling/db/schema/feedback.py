@@ -1,4 +1,4 @@
-"""Tables of the behaviour log; it has a database of its own, so that it can be erased without touching the crawl."""
+"""Tables of the search feedback log, a separate database that can be deleted without touching the crawl."""
 
 MIGRATIONS = [
     """

@@ -1,6 +1,6 @@
-"""Tables of the frontier. Keys are in host order; the small queue is kept apart from the large book of known URLs."""
+"""Tables of `frontier`. The queue is separate from the much larger table of known URLs; keys are in host order."""
 
-PAGE_COLUMNS = (("queue", "url"), ("leases", "url"))  # table and column: rows that go with a page that is forgotten
+PAGE_COLUMNS = (("queue", "url"), ("leases", "url"))  # table and column: rows to delete with a page
 
 MIGRATIONS = [
     """
@@ -62,14 +62,14 @@ MIGRATIONS = [
     CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
     "ALTER TABLE hosts ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE hosts ADD COLUMN pause REAL NOT NULL DEFAULT 0",  # seconds that its robots.txt asks for
-    "CREATE INDEX hosts_busy ON hosts (place) WHERE leased > 0",  # is an address in somebody's hands?
-    # migrants lost that may have been at it; they were counted as tries, so those begin anew
+    "ALTER TABLE hosts ADD COLUMN pause REAL NOT NULL DEFAULT 0",  # Crawl-delay of robots.txt in seconds
+    "CREATE INDEX hosts_busy ON hosts (place) WHERE leased > 0",  # finds addresses with leased URLs
+    # Workers lost while fetching a URL. They were counted as attempts before, so attempts are reset.
     """
     ALTER TABLE urls ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
     UPDATE urls SET attempts = 0 WHERE id IN (SELECT url FROM queue UNION SELECT url FROM leases)
     """,
-    # pause is the longer of two from now on: what its robots.txt asks for, and what its complaints taught
+    # `pause` becomes the longer of the Crawl-delay (`wish`) and the delay learned from rate limiting (`learned`).
     """
     ALTER TABLE hosts ADD COLUMN wish DOUBLE PRECISION NOT NULL DEFAULT 0;
     ALTER TABLE hosts ADD COLUMN learned DOUBLE PRECISION NOT NULL DEFAULT 0;

@@ -1,6 +1,6 @@
-"""Tables of the refresh room: when each page is due, and how far a site's sitemap or list of changes can be trusted."""
+"""Tables of `revisit`: due times of pages, and reliability of sitemaps and change lists per site."""
 
-# table and column: rows that go with a page that is forgotten
+# table and column: rows to delete with a page
 PAGE_COLUMNS = (
     ("due", "url"),
     ("signals", "url"),
@@ -81,5 +81,5 @@ MIGRATIONS = [
         new BLOB NOT NULL
     );
     CREATE INDEX turns_host ON turns (host, at)
-    """,  # beliefs over another lattice of rates: what was learned is learned anew
+    """,  # the grid of change rates is different: learned states are reset
 ]

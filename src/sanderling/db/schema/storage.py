@@ -1,6 +1,6 @@
-"""Tables of the repository: pages as they are now, visits as they were, marks, links, WARC files, runs."""
+"""Tables of `storage`: current pages, past visits, fingerprints, links, WARC files, runs."""
 
-# table and column: rows that go with a page that is forgotten
+# table and column: rows to delete with a page
 PAGE_COLUMNS = (("pages", "url"), ("marks", "url"), ("hints", "url"))
 
 MIGRATIONS = [
@@ -90,8 +90,8 @@ MIGRATIONS = [
     """
     CREATE TABLE shelves (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, packed BLOB NOT NULL);
     CREATE INDEX shelves_shelf ON shelves (shelf)
-    """,  # back links from here on; what `backlinks` holds is read beside them
+    """,  # backlinks of new pages; older ones are still read from `backlinks`
     "ALTER TABLE shelves ADD COLUMN form INTEGER NOT NULL DEFAULT 0",
-    # A simhash of 8 bytes stays until the page is fetched again: `minhash.similarity` takes it for another text.
+    # An 8-byte simhash stays until the page is fetched again; `minhash.estimate_similarity` treats it as dissimilar.
     "UPDATE marks SET kind = 'minhash' WHERE kind = 'simhash'",
 ]

@@ -1,4 +1,4 @@
-"""Tables of the structure index: which page is built how, and the templates learned of each site."""
+"""Tables of `templates`: template features of pages, and the templates learned per site."""
 
 MIGRATIONS = [
     """
@@ -19,6 +19,6 @@ MIGRATIONS = [
     CREATE TABLE structure_sites (site INTEGER PRIMARY KEY, model BLOB NOT NULL);
     CREATE TABLE structure_state (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
-    # templates are learned again: their rules know more of titles
+    # templates are learned again with new title rules
     "DELETE FROM structure_sites; UPDATE structure_pages SET template = -1",
 ]
