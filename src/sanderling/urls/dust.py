@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct, msgpack
+from msgspec import Struct, field, msgpack
 from msgspec.structs import replace
 from xxhash import xxh32_intdigest
 
@@ -47,9 +47,9 @@ class DustRule(Struct, frozen=True):
     site: str  # host without www.
     kind: DustRuleKind
     name: str = ""  # of the parameter or the index page
-    prefers_longer: bool = False  # the longer spelling is the usual one: www., /a/, http
-    support_count: int = 0  # groups of spellings with one content, among those held out; 0: a person said so
-    conflict_count: int = 0
+    prefers_longer: bool = field(default=False, name="keep")  # the longer spelling is the usual one: www., /a/, http
+    support_count: int = field(default=0, name="agreed")  # held-out URL groups that agree; 0: set by a user
+    conflict_count: int = field(default=0, name="disagreed")
 
 
 class DustSample(Struct, frozen=True):
