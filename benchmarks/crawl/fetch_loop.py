@@ -14,11 +14,11 @@ from pathlib import Path
 from benchmarks.lib.nginx import serve
 
 from sanderling.fetch.curl_client import CurlClient
-from sanderling.fetch.curl_transfer import FetchRequest
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.transport import FetchRequest
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url
 
 AT_ONCE = 16

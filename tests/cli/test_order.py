@@ -11,12 +11,12 @@ from sanderling.errors import UsageError
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--order", "galaxy"], "there is no ordering 'galaxy'; there are breadth, depth, pvalue"),
-        (["--order", "pagerank+depth"], "depth cannot be mixed with others; these can: breadth"),
+        (["--order", "galaxy"], "unknown ordering 'galaxy'; choose from breadth, depth, pvalue"),
+        (["--order", "pagerank+depth"], "depth cannot be mixed with other orderings; choose from: breadth"),
         (["--order", "fish"], "needs a topic: --query"),
         (["--order", "popularity"], "--access-log FILE"),
         (["--query", ""], "--query is empty"),
-        (["--query", "of the"], "has no word to look for; write for example --query"),
+        (["--query", "of the"], "contains no usable word; write for example --query"),
         (["--like-text", "nowhere.txt"], "cannot read --like-text nowhere.txt"),
         (["--depth", "deep"], "give a number of levels such as 3, poisson:10"),
         (["--depth", "poisson:99"], "between 0 and 35, not 99: give a number of levels"),

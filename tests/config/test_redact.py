@@ -113,7 +113,7 @@ def test_no_command_says_a_password_again_that_stands_where_it_expects_something
 
 def test_a_header_that_is_refused_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crawl", SEED, "--header", f"X-Key: {SECRET}\x00"]) == 4
-    assert "X-Key is no request header" in capsys.readouterr().err
+    assert "X-Key is not a valid request header" in capsys.readouterr().err
     assert main(["crawl", SEED, f"--headr=X: {SECRET}"]) == 4
     assert "'--headr' is not a known argument; did you mean --header?" in capsys.readouterr().err
 

@@ -82,10 +82,10 @@ def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("order", "sentence"),
     [
-        (OrderingSettings(order="galaxy"), "there is no ordering 'galaxy'; there are breadth, depth"),
+        (OrderingSettings(order="galaxy"), "unknown ordering 'galaxy'; choose from breadth, depth"),
         (OrderingSettings(order="shark"), "--order shark needs a topic: --query"),
         (OrderingSettings(order="popularity"), "--order popularity needs .*--access-log"),
-        (OrderingSettings(query="of the"), "has no word to look for"),
+        (OrderingSettings(query="of the"), "contains no usable word"),
         (OrderingSettings(query="a word", like_text="x"), "not by both"),
         (OrderingSettings(like_text="/no/such/file"), "cannot read --like-text"),
     ],

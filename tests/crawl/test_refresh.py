@@ -406,4 +406,4 @@ def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: 
     assert (summary.pages, summary.failed) == (2, 1)
     with open_collection_read_only(tmp_path) as collection:
         (row,) = load_skipped_urls(collection.db)
-    assert (row.reason, row.detail) == ("http_error", "status 300, several to choose from")
+    assert (row.reason, row.detail) == ("http_error", "status 300, multiple choices")

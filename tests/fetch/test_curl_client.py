@@ -11,11 +11,11 @@ from tests.hostile.http2 import speak_http2, tls_context
 from tests.hostile.server import Behaviour, Guest, HostileServer, redirect_to, rules
 
 from sanderling.errors import UsageError
-from sanderling.fetch import curl_transfer, fetch_loop
+from sanderling.fetch import address_guard, curl_transfer
 from sanderling.fetch.curl_client import CurlClient, find_ca_file
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, RobotsTxt, Url, Visit
 
 
@@ -109,7 +109,7 @@ class TestGuard:
         assert (seen.outcome, seen.reason) == (Outcome.SKIPPED, Reason.PRIVATE_ADDRESS)
 
     def test_robots_txt_may_not_lead_inside_either(self, road: Road, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (curl_transfer, fetch_loop):  # let one loopback address stand for the public internet
+        for module in (curl_transfer, address_guard):  # let one loopback address stand for the public internet
             monkeypatch.setattr(module, "is_global", lambda address: address == "127.0.0.1")
         inner = road.server({})
         server = road.server({"/a": page}, redirect_to(f"http://127.0.0.2:{inner.port}/robots.txt"))
@@ -280,7 +280,7 @@ class TestTrust:
         assert find_ca_file(str(tmp_path / "ca.pem")) == str(tmp_path / "ca.pem")
 
     def test_a_file_that_is_not_there_is_a_mistake_of_the_user(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="no file of certificates"):
+        with pytest.raises(UsageError, match="CA file not found"):
             find_ca_file(str(tmp_path / "none.pem"))
 
     def test_the_environment_comes_before_the_system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ from tests.hostile.server import Guest, HostileServer, redirect_to, rules, silen
 
 from sanderling.clock import SimulatedClock
 from sanderling.fetch.curl_client import CurlClient
-from sanderling.fetch.curl_transfer import FetchResponse
-from sanderling.fetch.fetch_loop import MAX_REPORT_VISITS, REPORT_WAIT_SECONDS
+from sanderling.fetch.fetch_loop import REPORT_WAIT_SECONDS
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.report_buffer import MAX_REPORT_VISITS
+from sanderling.fetch.transport import FetchResponse
 from sanderling.models import (
     SUSPECT_LOSSES,
     FetchBatch,

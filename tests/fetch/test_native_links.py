@@ -9,11 +9,11 @@ from msgspec import Raw, msgpack
 from tests.support.native_library import compiled
 
 from sanderling.fetch import native_links
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.link_resolution import resolve_links
 from sanderling.fetch.native_links import build_link_table, build_packer, pack_scanned_links
 from sanderling.fetch.process import ResponseProcessor
+from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.html.links import PageMetadata, RawLink, add_anchor_links
 from sanderling.html.native import load_library
 from sanderling.html.scanned_page import ScanResult

@@ -9,10 +9,10 @@ from tests.fetch.conftest import LOCAL, Road, bring_home
 from tests.hostile.server import gzip_of, tagged
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.process import Fingerprinter, FingerprintInput, ResponseProcessor, skip_fingerprints
+from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.fingerprint.fast.stable_hash import compute_stable_hash, unpack_stable_hash
 from sanderling.fingerprint.model import is_current_fingerprint
 from sanderling.frontier.ordering.topic import unpack_relevance
@@ -195,7 +195,7 @@ class TestPage:
 
     def test_a_page_that_is_too_large_to_parse_is_kept_and_says_so(self) -> None:
         visit = look(b"<title>Big</title>" + b"x" * 100, max_page=100)
-        assert (visit.outcome, visit.title, visit.detail) == (Outcome.FETCHED, "", "not parsed: a page of 118 bytes")
+        assert (visit.outcome, visit.title, visit.detail) == (Outcome.FETCHED, "", "not parsed: page has 118 bytes")
 
 
 class TestBody:

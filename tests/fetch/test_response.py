@@ -4,7 +4,6 @@ import pycurl
 import pytest
 from msgspec.structs import replace
 
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.response import (
     build_conditional_headers,
@@ -17,6 +16,7 @@ from sanderling.fetch.response import (
     is_precondition_failed,
     parse_retry_after,
 )
+from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.models import Host, Outcome, Reason
 
 URL = "http://a.test/dir/page?q=1"

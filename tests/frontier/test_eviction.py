@@ -65,7 +65,7 @@ def test_the_best_pages_stay_and_the_record_says_why_others_left(tmp_path: Path)
     gone = left(tmp_path)
     assert len(gone) == summary.evicted
     assert not kept(tmp_path) & set(gone)
-    assert all("the last of 30 pages kept" in why for why in gone.values())
+    assert all("the worst of 30 pages kept" in detail for detail in gone.values())
 
 
 def test_what_is_no_better_is_not_even_fetched(tmp_path: Path) -> None:

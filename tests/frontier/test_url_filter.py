@@ -51,4 +51,4 @@ def test_urls_that_are_too_long_are_listed_up_to_a_bound_for_all_hosts_together(
     ]
     assert sum(entry is not None for entry in entries) == judge_module.MAX_RECORDED_LONG_URLS
     assert entries[0] is not None
-    assert (entries[0].reason, entries[0].detail) == (Reason.TOO_LONG, "this is its beginning")
+    assert (entries[0].reason, entries[0].detail) == (Reason.TOO_LONG, "URL truncated")

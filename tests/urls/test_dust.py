@@ -1,5 +1,6 @@
 """Rewrite rules learned from the crawl itself."""
 
+import msgspec
 import pytest
 
 from sanderling.urls.dust import DustRule, DustRuleKind, DustSample, learn_rules, parse_rules, rewrite_url
@@ -131,3 +132,10 @@ def test_a_person_may_say_what_makes_no_difference(rules: list[str], url: str, o
 def test_what_is_no_rule_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no rule; there are slash, case"):
         parse_rules("x.org", text)
+
+
+def test_rules_stored_under_the_first_field_names_are_decoded() -> None:
+    stored = {"site": "a.org", "kind": "slash", "name": "", "keep": True, "agreed": 5, "disagreed": 1}
+    rule = DustRule("a.org", DustRuleKind.SLASH, prefers_longer=True, support_count=5, conflict_count=1)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode([stored]), type=list[DustRule]) == [rule]
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(rule)) == stored

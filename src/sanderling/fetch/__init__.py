@@ -1,11 +1,12 @@
-"""The trip: guard, robots, fetch, parse, pack. Itineraries come in, parcels go out; runs the same anywhere.
+"""Worker side of a crawl: fetch batches in, worker reports out. Runs the same in every kind of worker.
 
-`trip.py` is the loop. `line.py` holds the stops of one host and its pace; `rulebook.py` asks for robots.txt and
-`robots.py` reads it. `fetch.py` drives curl, `transfer.py` is one request with its limits, `guard.py` looks at every
-address before it is connected to, `trust.py` finds certificates. `answer.py` says what an answer means, `head.py` and
-`body.py` read it, `coding.py` undoes content codings (`codings.py`). `observe.py` makes a visit of it: digest, links
-(`follow.py`), marks, and records for the archive (`pack.py`, `framing.py`). `resolve.py` turns names into addresses,
-for the coordinator; `vitals.py` says how a migrant is.
-
-A stop waits, is on its way, is looked at, goes home as a visit; or goes home untried, and the visit says why.
+fetch_loop.py       schedules requests of many hosts        report_buffer.py   collects visits for the next report
+host_queue.py       tasks and crawl delay of a host         robots.py          robots.txt parsing and caching
+transport.py        requests, responses, Transport protocol curl_client.py     transport over libcurl (curl_transfer.py)
+address_guard.py    blocks private addresses                dns.py             cached lookups (for the coordinator)
+response.py         classifies responses and errors         process.py         response -> Visit
+link_resolution.py  resolves links (link_header.py, native_links.py, topic_score.py)
+record_packer.py    WARC records of an exchange             stored_body.py     last stored version of a page
+sitemap_response.py sitemaps, feeds and change lists        template_filter.py parks pages that match no template
+heartbeat.py        status of a worker                      fetch_settings.py  settings of a crawl
 """

@@ -1,8 +1,8 @@
-"""The guard at the door: which addresses a migrant may connect to. Checked for every connection, after resolving.
+"""Address guard: which IP addresses a worker may connect to. Checked for every connection, after DNS resolution.
 
-The ranges are those of the IANA special-purpose registries (RFC 6890), written out here because the tables inside
-`ipaddress` differ between patch releases of Python. What carries an IPv4 address inside is unwrapped and judged by it
-where that is how the packet travels (v4-mapped, NAT64); dead tunnels (6to4, Teredo) are refused outright.
+The ranges are those of the IANA special-purpose registries (RFC 6890), listed here because the tables of `ipaddress`
+differ between Python patch releases. An embedded IPv4 address is checked where packets are sent to it (v4-mapped,
+NAT64); obsolete tunnels (6to4, Teredo) are refused.
 """
 
 import socket
@@ -18,7 +18,7 @@ BLOCKED_V4 = tuple(
             "10.0.0.0/8",  # private
             "100.64.0.0/10",  # carrier-grade NAT; cloud metadata at 100.100.100.200
             "127.0.0.0/8",  # loopback
-            "168.63.129.16/32",  # a cloud's wire server, in public space
+            "168.63.129.16/32",  # Azure WireServer, in public address space
             "169.254.0.0/16",  # link-local; cloud metadata at 169.254.169.254
             "172.16.0.0/12",  # private
             "192.0.0.0/24",  # protocol assignments; cloud metadata at 192.0.0.192
@@ -34,7 +34,7 @@ BLOCKED_V4 = tuple(
     )
 )
 
-# The one block of IPv6 given out to the world. Outside it: loopback, v4-compatible, ULA, link-local, multicast ...
+# The only IPv6 block for global unicast. Outside it: loopback, v4-compatible, ULA, link-local, multicast ...
 GLOBAL_V6 = IPv6Network("2000::/3")
 BLOCKED_V6 = tuple(
     map(
@@ -52,7 +52,7 @@ NAT64_PREFIX = IPv6Network("64:ff9b::/96")
 
 @lru_cache(maxsize=4096)
 def is_global(address: str) -> bool:
-    """Say whether an address belongs to the public internet; what is no address does not."""
+    """Return True for an address of the public internet; False also for text that is not an address."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -66,12 +66,14 @@ def is_global(address: str) -> bool:
 
 
 def _extract_nat64(ip: IPv6Address) -> IPv4Address | None:
-    """Take the IPv4 address out of one that a NAT64 gateway translates."""
     return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64_PREFIX else None
 
 
 def parse_ip_literal(hostname: str) -> str | None:
-    """Give the address a host name spells, however oddly (`0x7f.1`, `2130706433`); None for a real name."""
+    """Return the address that a host name denotes in any notation (`0x7f.1`, `2130706433`).
+
+    None: it is a real name.
+    """
     name = hostname.strip("[]")
     try:
         return str(ip_address(name))
@@ -84,7 +86,7 @@ def parse_ip_literal(hostname: str) -> str | None:
 
 
 def can_request_by_name(hostname: str) -> bool:
-    """Say whether a host may be asked for by name alone, as through a proxy, where we never see the address."""
+    """Return True if a host may be requested through a proxy, where its address is not visible."""
     address = parse_ip_literal(hostname)
     if address is not None:
         return is_global(address)
@@ -93,5 +95,22 @@ def can_request_by_name(hostname: str) -> bool:
 
 
 def filter_global(addresses: Iterable[str]) -> tuple[str, ...]:
-    """Keep the addresses a migrant may connect to."""
+    """Return the addresses of the public internet."""
     return tuple(address for address in addresses if is_global(address))
+
+
+def find_allowed_addresses(
+    hostname: str, addresses: tuple[str, ...], allow_private: bool, uses_proxy: bool
+) -> tuple[str, ...] | None:
+    """Return the addresses at which a host may be requested.
+
+    None: it must not be requested. Empty: the host name is an address itself, or the transport resolves it.
+    """
+    literal = parse_ip_literal(hostname)
+    if allow_private:
+        return addresses if literal is None else ()
+    if uses_proxy:
+        return () if can_request_by_name(hostname) else None
+    if literal is not None:
+        return () if is_global(literal) else None
+    return filter_global(addresses) or (None if addresses else ())

@@ -1,4 +1,4 @@
-"""Many requests at once over one curl, driven by readiness: nothing here waits for one host."""
+"""Transport over libcurl: many requests at once, driven by socket readiness."""
 
 import os
 import re
@@ -14,12 +14,10 @@ from sanderling.fetch.curl_transfer import (
     MIN_BYTES_PER_SECOND,
     READ_BUFFER_BYTES,
     CurlTransfer,
-    FetchRequest,
-    FetchResponse,
-    HostEndpoint,
     SharedTransferState,
 )
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
 
 CA_BUNDLE_PATHS = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch
@@ -30,14 +28,14 @@ CA_BUNDLE_PATHS = (
 
 
 def find_ca_file(configured: str = "", paths: tuple[str, ...] = CA_BUNDLE_PATHS) -> str:
-    """Find the file of certificates: the one chosen, the environment's, the system's, or the one that came with us."""
+    """Return the CA bundle: configured, SSL_CERT_FILE, the system's, or that of certifi."""
     if configured:
         if not Path(configured).is_file():
-            raise UsageError(f"there is no file of certificates at {configured}")
+            raise UsageError(f"CA file not found: {configured}")
         return configured
-    for place in (os.environ.get("SSL_CERT_FILE", ""), *paths):
-        if place and Path(place).is_file():
-            return place
+    for path in (os.environ.get("SSL_CERT_FILE", ""), *paths):
+        if path and Path(path).is_file():
+            return path
     import certifi
 
     return certifi.where()
@@ -53,71 +51,69 @@ POLL_EVENTS = {
 RECORDED_HEADERS = re.compile(
     rb"accept(-\w+)?|cache-control|dnt|forwarded|from|host|origin|pragma|prefer|priority|referer|save-data"
     rb"|sec-(?:ch|fetch|gpc)[\w-]*|te|upgrade-insecure-requests|user-agent|via"
-)  # headers that say what is asked for, and by whom; in any other there may be a secret, which nobody is to read later
+)  # headers stored in the archive; any other header may contain a secret
 SELECT_FLAGS = {
     select.POLLIN: pycurl.CSELECT_IN,
     select.POLLOUT: pycurl.CSELECT_OUT,
-}  # anything else, an error or a hang-up among it, curl looks at from both sides
+}  # for anything else, such as an error or a hang-up, both flags are set
 SELECT_BOTH = pycurl.CSELECT_IN | pycurl.CSELECT_OUT
-POLLER, TIMEOUT_UNIT = (
-    (select.epoll, 1) if hasattr(select, "epoll") else (select.poll, 1000)
-)  # in seconds; in milliseconds
-SWEEP_SECONDS = 1.0  # curl measures the speed of a silent connection only when it looks at it
+# epoll takes seconds, poll milliseconds.
+POLLER, TIMEOUT_UNIT = (select.epoll, 1) if hasattr(select, "epoll") else (select.poll, 1000)
+SWEEP_SECONDS = 1.0  # curl measures the speed of a silent connection only when called
 
 
 def build_request_headers(settings: FetchSettings) -> list[bytes]:
-    """Say the headers of every request, in the order they are sent; the user's own replace ours of the same name."""
-    ours = [f"User-Agent: {settings.user_agent}", ACCEPT_HEADER, ACCEPT_ENCODING_HEADER]
-    theirs = {header.partition(":")[0].lower() for header in settings.headers}
-    kept = [header for header in ours if header.partition(":")[0].lower() not in theirs]
-    return [header.encode("utf-8") for header in (*kept, *settings.headers)]
+    """Return the headers of every request in order; user headers replace defaults of the same name."""
+    defaults = [f"User-Agent: {settings.user_agent}", ACCEPT_HEADER, ACCEPT_ENCODING_HEADER]
+    overridden = {header.partition(":")[0].lower() for header in settings.headers}
+    used = [header for header in defaults if header.partition(":")[0].lower() not in overridden]
+    return [header.encode("utf-8") for header in (*used, *settings.headers)]
 
 
 def serialize_recorded_headers(headers: list[bytes]) -> tuple[bool, bytes]:
-    """Write down those that the archive keeps, and say whether they name the host.
+    """Return whether a Host header is set, and the headers to store in the archive.
 
-    Any name but those of the standards may be that of a key. One without a value curl sends not at all, and a host it
-    sends first.
+    Unknown headers are left out, since they may contain keys. Curl omits headers without a value and sends Host first.
     """
     named = [(header.partition(b":")[0].lower(), header) for header in headers]
-    kept = [
+    recorded = [
         (name, header)
         for name, header in named
         if RECORDED_HEADERS.fullmatch(name) and header.partition(b":")[2].strip()
     ]
-    lines = [header + b"\r\n" for _, header in sorted(kept, key=lambda one: one[0] != b"host")]
+    lines = [header + b"\r\n" for _, header in sorted(recorded, key=lambda pair: pair[0] != b"host")]
     return any(name == b"host" for name, _ in named), b"".join(lines)
 
 
 def build_curl_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:
-    """List what is set once on every handle."""
+    """Return the options that are set once on every curl handle."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
         (pycurl.NOSIGNAL, 1),
-        (pycurl.FOLLOWLOCATION, 0),  # a redirect is an outcome; the coordinator decides
+        (pycurl.FOLLOWLOCATION, 0),  # the coordinator decides about redirects
         (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
         (pycurl.PATH_AS_IS, 1),
         (pycurl.HTTPHEADER, headers),
-        (pycurl.USERAGENT, settings.user_agent.encode()),  # for proxies, which do not see the headers
-        (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive keeps what came; http/decoding.py decodes, with a limit
+        (pycurl.USERAGENT, settings.user_agent.encode()),  # for CONNECT requests to proxies
+        (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive stores raw bytes; http/decoding.py decodes with a limit
         (pycurl.HTTP_VERSION, version),
         (pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000)),
         (pycurl.LOW_SPEED_LIMIT, MIN_BYTES_PER_SECOND),
         (pycurl.LOW_SPEED_TIME, max(1, round(settings.idle_timeout))),
         (pycurl.BUFFERSIZE, READ_BUFFER_BYTES),
         (pycurl.TCP_NODELAY, 1),
-        (pycurl.PROXY, settings.proxy),  # an empty one also shuts out the environment's
-        (pycurl.NOPROXY, ""),  # or the environment could lead us past the proxy, and the guard with it
+        (pycurl.PROXY, settings.proxy),  # empty also disables the proxies of the environment
+        (pycurl.NOPROXY, ""),  # else NO_PROXY could bypass the proxy and the address guard
     ]
-    trusted = find_ca_file(settings.ca_file)
-    options += [(pycurl.CAINFO, trusted), (pycurl.PROXY_CAINFO, trusted)]
+    ca_file = find_ca_file(settings.ca_file)
+    options += [(pycurl.CAINFO, ca_file), (pycurl.PROXY_CAINFO, ca_file)]
     if settings.cookies:
         options.append((pycurl.COOKIEFILE, ""))
     return options
 
 
 class CurlClient:
-    """Starts requests and hands over replies; keeps connections open between them."""
+    """Implements `Transport` with a curl multi handle; connections are reused."""
 
     def __init__(self, settings: FetchSettings) -> None:
         self._settings = settings
@@ -132,16 +128,16 @@ class CurlClient:
         self._idle_transfers: list[CurlTransfer] = []
         self._active_transfers: dict[Any, CurlTransfer] = {}
         self._poller: Any = POLLER()
-        self._sockets: set[int] = set()  # sockets watched
-        self._timer_at: float | None = None  # when curl wants to be called again, whatever happens
-        self._next_sweep = 0.0  # when every transfer is looked at again
+        self._sockets: set[int] = set()
+        self._timer_at: float | None = None  # next call that curl requested
+        self._next_sweep = 0.0  # next call for every socket
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.max_in_flight)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
     def has_capacity(self, pending_responses: int = 0) -> bool:
-        """Say whether another request may start, beside those on their way and the replies that wait elsewhere."""
+        """Return True if another request may start besides those in flight and the unprocessed responses."""
         return (
             len(self._active_transfers) + pending_responses < self._settings.max_in_flight
             and self._shared.buffered_bytes < self._shared.max_bytes
@@ -149,11 +145,11 @@ class CurlClient:
 
     @property
     def is_busy(self) -> bool:
-        """Say whether a request is on its way."""
+        """Return True while a request is in flight."""
         return bool(self._active_transfers)
 
     def start(self, request: FetchRequest) -> None:
-        """Send a request on its way."""
+        """Start a request."""
         transfer = (
             self._idle_transfers.pop()
             if self._idle_transfers
@@ -164,9 +160,9 @@ class CurlClient:
         self._multi.add_handle(transfer.curl)
 
     def wait(self, timeout: float) -> list[FetchResponse]:
-        """Let curl work until something has come or the time is up."""
-        for fd, seen in self._poller.poll(self._compute_poll_timeout(timeout) * TIMEOUT_UNIT):
-            self._multi.socket_action(fd, SELECT_FLAGS.get(seen, SELECT_BOTH))
+        """Let curl work until responses are complete or the timeout passes."""
+        for fd, events in self._poller.poll(self._compute_poll_timeout(timeout) * TIMEOUT_UNIT):
+            self._multi.socket_action(fd, SELECT_FLAGS.get(events, SELECT_BOTH))
         now = time.monotonic()
         if self._timer_at is not None and self._timer_at <= now:
             self._timer_at = None
@@ -178,20 +174,19 @@ class CurlClient:
         return self._collect_responses()
 
     def _compute_poll_timeout(self, max_timeout: float) -> float:
-        """Say for how long nothing needs to be done unless a socket calls."""
         if not self._active_transfers:
             return max_timeout
         wake = self._next_sweep if self._timer_at is None else min(self._next_sweep, self._timer_at)
         return max(0.0, min(max_timeout, wake - time.monotonic()))
 
     def _collect_responses(self) -> list[FetchResponse]:
-        replies = []
-        more = 1
-        while more:
-            more, done, failed = self._multi.info_read()
-            replies += [self._finish_transfer(curl, pycurl.E_OK, "") for curl in done]
-            replies += [self._finish_transfer(curl, error, note) for curl, error, note in failed]
-        return replies
+        responses = []
+        remaining = 1
+        while remaining:
+            remaining, done, failed = self._multi.info_read()
+            responses += [self._finish_transfer(curl, pycurl.E_OK, "") for curl in done]
+            responses += [self._finish_transfer(curl, error, detail) for curl, error, detail in failed]
+        return responses
 
     def _finish_transfer(self, curl: Any, error: int, detail: str) -> FetchResponse:
         self._multi.remove_handle(curl)
@@ -200,16 +195,16 @@ class CurlClient:
         return transfer.finish(error, detail)
 
     def drop_addresses(self, endpoint: HostEndpoint) -> None:
-        """Let curl forget the addresses of a host we are done with."""
+        """Remove the addresses of a host from curl's DNS cache with the next request."""
         if endpoint.addresses:
             self._shared.stale_endpoints.add(endpoint.host_port)
 
     def cancel(self) -> list[FetchRequest]:
-        """Drop everything in flight and say what it was."""
-        asks = [transfer.request for transfer in self._active_transfers.values()]
+        """Abort all requests in flight and return them."""
+        requests = [transfer.request for transfer in self._active_transfers.values()]
         for curl in list(self._active_transfers):
             self._finish_transfer(curl, pycurl.E_OK, "")
-        return asks
+        return requests
 
     def close(self) -> None:
         """Close every connection."""

@@ -1,89 +1,34 @@
-"""One request on its way: a curl handle that is used again and again, its buffers, its limits and its guard."""
+"""A transfer: a reusable curl handle with its buffers, size limits and address guard."""
 
 import socket
 from typing import Any
 
 import pycurl
-from msgspec import Struct
 
 from sanderling.config.redact import redact_address_password
 from sanderling.fetch.address_guard import is_global
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.http.head import get_media_type, parse_head
-from sanderling.models import Host, Reason
+from sanderling.models import Reason
 
-MIN_BYTES_PER_SECOND = 256  # per second; a server that sends less for the whole idle time-out is dripping
-READ_BUFFER_BYTES = 128 * 1024  # taken from a socket at once
-SMALL_BODY_BYTES = 1024 * 1024  # a body up to here is never given up for others' sake
-ABORT_TRANSFER = 0  # what a callback returns to end its transfer
-
-
-class HostEndpoint(Struct, frozen=True):
-    """Where a request goes: one host, and the addresses we know it by."""
-
-    host: Host
-    hostname: str
-    port: int
-    addresses: tuple[str, ...] = ()  # empty: curl resolves, and the guard looks at what it found
-
-    @property
-    def setting_names(self) -> frozenset[str]:
-        """What a person may call it in a setting: with its port or without."""
-        return frozenset((self.hostname, f"{self.hostname}:{self.port}"))
-
-    @property
-    def host_port(self) -> str:
-        """The name curl remembers the addresses by."""
-        return f"{self.hostname}:{self.port}"
-
-    @property
-    def resolve_entry(self) -> str:
-        """The line that tells curl the addresses, so that no name is resolved twice."""
-        return f"{self.host_port}:" + ",".join(f"[{a}]" if ":" in a else a for a in self.addresses)
-
-
-class FetchRequest(Struct, frozen=True):
-    """One request to make."""
-
-    url: str
-    endpoint: HostEndpoint
-    user_data: Any  # why it is made; whoever asks knows
-    conditional_headers: tuple[bytes, ...] = ()  # If-None-Match, If-Modified-Since
-    max_body: int = 0
-    timeout: float = 60.0
-    truncates_body: bool = False  # a body that is too long is cut, not refused
-    uses_fresh_connection: bool = (
-        False  # on a connection of its own: others that shared one may have been why it failed before
-    )
-
-
-class FetchResponse(Struct, frozen=True):
-    """What came back, as it came: the head in lines, the body with its content coding."""
-
-    request: FetchRequest
-    head_lines: list[bytes]
-    body: bytes
-    duration_seconds: float
-    address: str = ""
-    received_bytes: int = 0
-    curl_error: int = pycurl.E_OK
-    detail: str = ""
-    abort_reason: Reason = Reason.NONE  # we ended it ourselves, for this reason
-    is_buffer_full: bool = False  # we ended it because too much was in flight
-    is_truncated: bool = False
+MIN_BYTES_PER_SECOND = 256  # slower for the whole idle timeout: aborted as too slow
+READ_BUFFER_BYTES = 128 * 1024
+SMALL_BODY_BYTES = 1024 * 1024  # smaller bodies are not aborted when the buffer is full
+ABORT_TRANSFER = 0  # return value of a curl callback
 
 
 class SharedTransferState:
-    """What all transfers of a fetcher share."""
+    """State shared by all transfers of a client."""
 
     def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes  # that bodies on their way may take together
+        self.max_bytes = max_bytes  # of all bodies in flight
         self.buffered_bytes = 0
-        self.stale_endpoints: set[str] = set()  # places whose addresses curl may forget
+        self.stale_endpoints: set[str] = set()  # host:port entries to remove from curl's DNS cache
 
 
 class CurlTransfer:
-    """A pooled curl handle with what it has received so far."""
+    """A pooled curl handle with the data received so far."""
 
     def __init__(self, settings: FetchSettings, shared: SharedTransferState, options: list[tuple[int, Any]]) -> None:
         self.settings, self.shared, self.max_head = settings, shared, settings.max_head
@@ -102,7 +47,7 @@ class CurlTransfer:
             self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
     def prepare(self, request: FetchRequest, headers: list[bytes]) -> None:
-        """Make the handle ready for one request; what is as before is not set again."""
+        """Set up the handle for a request; unchanged options are not set again."""
         self.request = request
         self.chunks: list[bytes] = []
         self.head_lines: list[bytes] = []
@@ -118,9 +63,8 @@ class CurlTransfer:
             curl.setopt(pycurl.TIMEOUT_MS, int(request.timeout * 1000))
         if request.max_body != self.max_body or request.truncates_body:
             self.max_body = request.max_body
-            curl.setopt(
-                pycurl.MAXFILESIZE_LARGE, 0 if request.truncates_body else request.max_body
-            )  # what announces more is not even read
+            # Aborts by Content-Length, before the body is read.
+            curl.setopt(pycurl.MAXFILESIZE_LARGE, 0 if request.truncates_body else request.max_body)
         if request.conditional_headers != self.conditional_headers:
             self.conditional_headers = request.conditional_headers
             curl.setopt(pycurl.HTTPHEADER, [*headers, *request.conditional_headers])
@@ -132,26 +76,24 @@ class CurlTransfer:
             self._set_request_target(request.url)
 
     def _set_request_target(self, url: str) -> None:
-        """Send escapes as they are written: curl would put them in capitals. A proxy wants the whole URL."""
+        """Send percent escapes unchanged: curl would uppercase them. A proxy needs the whole URL."""
         if not self.settings.proxy:
-            self.has_request_target = True  # a handle that was told a target needs one for every request
+            self.has_request_target = True  # from now on it must be set for every request
             self.curl.setopt(pycurl.REQUEST_TARGET, url[url.index("/", 8) :])
 
     def _set_endpoint(self, endpoint: HostEndpoint) -> None:
-        """Set what belongs to a host: its addresses, whom it may trust, who we are there."""
         curl, settings = self.curl, self.settings
         if endpoint.addresses and not settings.proxy:
             self.shared.stale_endpoints.discard(endpoint.host_port)
             curl.setopt(
-                pycurl.RESOLVE, [*(f"-{place}" for place in self.shared.stale_endpoints), endpoint.resolve_entry]
+                pycurl.RESOLVE,
+                [*(f"-{host_port}" for host_port in self.shared.stale_endpoints), endpoint.resolve_entry],
             )
             self.shared.stale_endpoints.clear()
-        curl.setopt(
-            pycurl.PIPEWAIT, endpoint.host.startswith("https:")
-        )  # rather share an HTTP/2 connection than open one
-        trusted = endpoint.setting_names.isdisjoint(settings.insecure_hosts)
-        curl.setopt(pycurl.SSL_VERIFYPEER, trusted)
-        curl.setopt(pycurl.SSL_VERIFYHOST, 2 if trusted else 0)
+        curl.setopt(pycurl.PIPEWAIT, endpoint.host.startswith("https:"))  # prefer sharing an HTTP/2 connection
+        verifies_tls = endpoint.setting_names.isdisjoint(settings.insecure_hosts)
+        curl.setopt(pycurl.SSL_VERIFYPEER, verifies_tls)
+        curl.setopt(pycurl.SSL_VERIFYHOST, 2 if verifies_tls else 0)
         if login := next(
             (settings.basic_auth[name] for name in endpoint.setting_names if name in settings.basic_auth), ""
         ):
@@ -185,7 +127,7 @@ class CurlTransfer:
         return None
 
     def _is_accepted_type(self) -> bool:
-        """Say whether a media type that comes is one of those kept; only pages are sorted out, not error messages."""
+        """Check the media type against the setting. Only successful responses are filtered, not error pages."""
         status, fields = parse_head(self.head_lines)
         mime = get_media_type(fields)
         if self.request.truncates_body or not (200 <= status < 300 and mime):
@@ -193,44 +135,43 @@ class CurlTransfer:
         return mime in self.settings.accepted_types or mime.partition("/")[0] + "/*" in self.settings.accepted_types
 
     def _open_socket(self, _purpose: int, target: Any) -> "socket.socket | int":
-        """Open a socket to an address of the public internet; refuse any other."""
+        """Open a socket to a public address; refuse any other."""
         address = str(target.addr[0]) if target.family in (socket.AF_INET, socket.AF_INET6) else ""
         if not is_global(address):
-            self.refused_address = address or "an address that is none"
-            bad: int = pycurl.SOCKET_BAD
-            return bad
-        opened = socket.socket(target.family, target.socktype, target.protocol)
-        self.sockets.append(opened)  # curl works on a copy of it
-        return opened
+            self.refused_address = address or "an unknown address"
+            refused: int = pycurl.SOCKET_BAD
+            return refused
+        sock = socket.socket(target.family, target.socktype, target.protocol)
+        self.sockets.append(sock)  # curl duplicates the descriptor; closed in `finish`
+        return sock
 
     def finish(self, error: int, detail: str) -> FetchResponse:
-        """Hand over what came and let go of it."""
+        """Return the response and release the buffers."""
         while self.sockets:
             self.sockets.pop().close()
         self.shared.buffered_bytes -= self.body_size
         curl = self.curl
-        why = self.abort_reason
+        reason = self.abort_reason
         if self.refused_address and error == pycurl.E_COULDNT_CONNECT:
-            why, detail = Reason.PRIVATE_ADDRESS, f"{self.refused_address} is not a public address"
+            reason, detail = Reason.PRIVATE_ADDRESS, f"{self.refused_address} is not a public address"
         if detail and self.settings.proxy:
             detail = redact_address_password(detail, self.settings.proxy)
-        cut = why is Reason.TOO_LARGE and self.request.truncates_body
-        reply = FetchResponse(
+        is_truncated = reason is Reason.TOO_LARGE and self.request.truncates_body
+        response = FetchResponse(
             self.request,
             self.head_lines,
             b"".join(self.chunks),
             curl.getinfo(pycurl.TOTAL_TIME),
             "" if self.settings.proxy else curl.getinfo(pycurl.PRIMARY_IP),
             self.head_size + self.body_size,
-            pycurl.E_OK if cut else error,
+            pycurl.E_OK if is_truncated else error,
             detail,
-            Reason.NONE if cut else why,
+            Reason.NONE if is_truncated else reason,
             self.is_buffer_full,
-            cut,
+            is_truncated,
         )
         self.chunks, self.head_lines = [], []
-        return reply
+        return response
 
     def close(self) -> None:
-        """Free the handle."""
         self.curl.close()

@@ -1,7 +1,7 @@
-"""Names to addresses, remembered: what was found for ten minutes, what was not for one.
+"""DNS resolver with a cache: 10 minutes for addresses, 1 minute for failures.
 
-The system's resolver hides the time to live of its answers, so ours are fixed: short enough for a site that moves,
-long enough that a crawl asks once per host and not once per page.
+The system resolver does not expose TTLs, so the lifetimes are fixed: short enough for sites that move, long enough for
+about a lookup per host instead of per page.
 """
 
 import socket
@@ -17,16 +17,16 @@ from sanderling.models import Reason
 
 POSITIVE_SECONDS = 600.0
 NEGATIVE_SECONDS = 60.0
-CACHE_SIZE = 10_000  # names remembered
-MAX_ADDRESSES = 8  # of one name; more are not tried
-LOOPBACK = ("127.0.0.1", "::1")  # what all names below `localhost` stand for, and nobody is asked (RFC 6761, 6.3)
+CACHE_SIZE = 10_000
+MAX_ADDRESSES = 8  # tried per name
+LOOPBACK = ("127.0.0.1", "::1")  # of all names below `localhost`, without a lookup (RFC 6761, 6.3)
 
 DnsLookup = Callable[[str], tuple[str, ...]]
-"""Give the addresses of a name, best first; raise OSError if there are none."""
+"""Return the addresses of a name, best first. Raises OSError if there are none."""
 
 
 class DnsAnswer(Struct, frozen=True):
-    """What a name stands for, and until when we believe it."""
+    """Addresses of a name and when they expire."""
 
     addresses: tuple[str, ...]
     expires_at: float
@@ -35,13 +35,12 @@ class DnsAnswer(Struct, frozen=True):
 
 
 def lookup_with_system(hostname: str) -> tuple[str, ...]:
-    """Ask the system's resolver."""
-    found = socket.getaddrinfo(hostname, None, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    results = socket.getaddrinfo(hostname, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in results))
 
 
 class DnsResolver:
-    """A bounded memory in front of a lookup; may be used from many threads."""
+    """Bounded, thread-safe cache in front of a lookup function."""
 
     def __init__(
         self, lookup: DnsLookup = lookup_with_system, clock: Clock = system_clock, size: int = CACHE_SIZE
@@ -53,7 +52,7 @@ class DnsResolver:
         self._lock = Lock()
 
     def lookup(self, hostname: str) -> DnsAnswer:
-        """Resolve a name; an address stands for itself."""
+        """Resolve a name; an IP literal is returned as its own address."""
         address = parse_ip_literal(hostname)
         if address is not None:
             return DnsAnswer((address,), self._clock() + POSITIVE_SECONDS)
@@ -71,12 +70,12 @@ class DnsResolver:
     def _query(self, name: str) -> DnsAnswer:
         try:
             addresses = LOOPBACK if name.endswith(".localhost") else self._lookup(name)[:MAX_ADDRESSES]
-            note = "" if addresses else "the name has no address"
+            detail = "" if addresses else "the host name has no address"
         except (OSError, UnicodeError) as error:  # UnicodeError: a label too long or empty
-            addresses, note = (), str(error)
+            addresses, detail = (), str(error)
         if addresses:
             return DnsAnswer(addresses, self._clock() + POSITIVE_SECONDS)
-        return DnsAnswer((), self._clock() + NEGATIVE_SECONDS, Reason.DNS, note)
+        return DnsAnswer((), self._clock() + NEGATIVE_SECONDS, Reason.DNS, detail)
 
     def _cache_answer(self, name: str, answer: DnsAnswer) -> DnsAnswer:
         with self._lock:

@@ -1,4 +1,4 @@
-"""How a migrant is: what the scheduler weighs when it chooses who goes."""
+"""Heartbeat of a worker: load, memory, disk and throughput, for the scheduler."""
 
 import os
 import time
@@ -11,7 +11,7 @@ LATENCY_SMOOTHING = 0.1  # weight of the newest latency in the running mean
 
 
 class HeartbeatMeter:
-    """Counts what a migrant does and reads what it uses."""
+    """Counts visits and measures resource usage of a worker."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self._name, self._clock = name, clock
@@ -20,7 +20,7 @@ class HeartbeatMeter:
         self._last_sample = (time.monotonic(), time.process_time(), 0)
 
     def count_visit(self, visit: Visit) -> None:
-        """Note a visit that went over the network."""
+        """Count a visit that used the network."""
         self._page_count += 1
         self._bytes += visit.received_bytes
         self._latency += (
@@ -30,26 +30,26 @@ class HeartbeatMeter:
         )
 
     def build(self, load: int) -> Heartbeat:
-        """Say how the migrant is; shares and rates are those since the last time."""
-        wall, cpu, received = self._last_sample
+        """Return a heartbeat; shares and rates are since the previous call."""
+        last_wall, last_cpu, last_bytes = self._last_sample
         self._last_sample = (time.monotonic(), time.process_time(), self._bytes)
-        passed = max(self._last_sample[0] - wall, 1e-9)
+        elapsed = max(self._last_sample[0] - last_wall, 1e-9)
         return Heartbeat(
             worker=self._name,
             sent_at=self._clock(),
             pending_tasks=load,
-            cpu_share=min((self._last_sample[1] - cpu) / passed, 1.0),
+            cpu_share=min((self._last_sample[1] - last_cpu) / elapsed, 1.0),
             memory_bytes=read_used_memory(),
             free_memory_bytes=read_free_memory(),
             free_disk_bytes=read_free_disk(),
-            bytes_per_second=(self._bytes - received) / passed,
+            bytes_per_second=(self._bytes - last_bytes) / elapsed,
             latency_seconds=self._latency,
             page_count=self._page_count,
         )
 
 
 def read_used_memory() -> int:
-    """Bytes of this process that are in memory; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 if unknown."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[1]) * PAGE_BYTES
@@ -58,7 +58,7 @@ def read_used_memory() -> int:
 
 
 def read_free_memory() -> int:
-    """Bytes the machine could still give; 0 where the system does not say."""
+    """Return the available memory of the machine in bytes; 0 if unknown."""
     try:
         with open("/proc/meminfo") as meminfo:
             lines = dict(line.split(":", 1) for line in meminfo)
@@ -68,6 +68,5 @@ def read_free_memory() -> int:
 
 
 def read_free_disk(folder: str = ".") -> int:
-    """Bytes free where the migrant stands."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    stats = os.statvfs(folder)
+    return stats.f_bavail * stats.f_frsize

@@ -1,4 +1,4 @@
-"""Where an answer leads before its body is read: the headers Link (RFC 8288) and Refresh."""
+"""Links in response headers: Link (RFC 8288) and Refresh."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from sanderling.http.head import HeaderFields
 from sanderling.models import FileRef, Link, Url, UrlRole
 from sanderling.urls.normalize import resolve_url
 
-MAX_HEADER_LENGTH = 20_000  # characters of one header
-MAX_TARGETS = 100  # of one header
+MAX_HEADER_LENGTH = 20_000
+MAX_TARGETS = 100
 PAGE_RELATIONS = frozenset({"next", "prev", "previous"})
 
 _TARGET = re.compile(r"<([^<>]*+)>").search
@@ -25,19 +25,19 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 class LinkHeaderTarget(Struct, frozen=True):
-    """One link of a header, as spelled."""
+    """A target of a Link header, unresolved."""
 
     href: str
-    parameters: dict[str, str]  # its parameters, of each name the first
+    parameters: dict[str, str]  # the first of each name
 
     @property
     def relations(self) -> frozenset[str]:
-        """What it is to the page; nothing if it is one of another page's links."""
+        """Return the lowercase relation types; empty if the link belongs to another page (`anchor`)."""
         return frozenset() if "anchor" in self.parameters else frozenset(self.parameters.get("rel", "").lower().split())
 
 
 class HeaderLinks(Struct, frozen=True):
-    """What the head says of other pages, resolved."""
+    """Resolved links of the response headers."""
 
     canonical: Url = Url("")
     links: tuple[Link, ...] = ()
@@ -45,31 +45,30 @@ class HeaderLinks(Struct, frozen=True):
 
 
 def parse_link_header(header: str) -> Iterator[LinkHeaderTarget]:
-    """Read a Link header, as far as it makes sense."""
+    """Yield the targets of a Link header, skipping malformed parts."""
     header = header[:MAX_HEADER_LENGTH]
     at, count = 0, 0
-    while count < MAX_TARGETS and (found := _TARGET(header, at)):
-        at, words = found.end(), dict[str, str]()
+    while count < MAX_TARGETS and (match := _TARGET(header, at)):
+        at, parameters = match.end(), dict[str, str]()
         while parameter := _PARAMETER(header, at):
             at = parameter.end()
             name, quoted, plain = parameter.groups()
-            words.setdefault(name.lower(), _ESCAPE.sub(r"\1", quoted or "") or (plain or "").strip())
+            parameters.setdefault(name.lower(), _ESCAPE.sub(r"\1", quoted or "") or (plain or "").strip())
         count += 1
-        yield LinkHeaderTarget(found[1].strip(), words)
+        yield LinkHeaderTarget(match[1].strip(), parameters)
 
 
 def extract_header_links(url: str, fields: HeaderFields, nofollow: bool = False) -> HeaderLinks:
-    """Resolve what the headers of a page say of others."""
     targets = list(parse_link_header(decode_header_url(fields.get(b"link", b""))))
-    named = [target.href for target in targets if "canonical" in target.relations]
-    canonical = resolve_url(url, named[0]) if named else None
-    pages = [parse_refresh_target(decode_header_url(fields.get(b"refresh", b"")))]
-    pages += [target.href for target in targets if _is_page_link(target)]
-    links = (resolve_url(url, href) for href in pages if href)
+    canonicals = [target.href for target in targets if "canonical" in target.relations]
+    canonical = resolve_url(url, canonicals[0]) if canonicals else None
+    hrefs = [parse_refresh_target(decode_header_url(fields.get(b"refresh", b"")))]
+    hrefs += [target.href for target in targets if _is_page_link(target)]
+    links = (resolve_url(url, href) for href in hrefs if href)
     return HeaderLinks(
         canonical.url if canonical else Url(""),
         tuple(Link(link.url, link.distinct_request_url, nofollow=nofollow) for link in links if link is not None),
-        tuple(pointer for target in targets if (pointer := _resolve_file_ref(url, target)) is not None),
+        tuple(file_ref for target in targets if (file_ref := _resolve_file_ref(url, target)) is not None),
     )
 
 
@@ -79,12 +78,12 @@ def _is_page_link(target: LinkHeaderTarget) -> bool:
 
 
 def _resolve_file_ref(url: str, target: LinkHeaderTarget) -> FileRef | None:
-    feed = "alternate" in target.relations and parse_mime_type(target.parameters.get("type", "")) in FEED_TYPES
-    if not feed and "sitemap" not in target.relations:
+    is_feed = "alternate" in target.relations and parse_mime_type(target.parameters.get("type", "")) in FEED_TYPES
+    if not is_feed and "sitemap" not in target.relations:
         return None
-    spelling = resolve_url(url, target.href)
+    resolved = resolve_url(url, target.href)
     return (
-        FileRef(spelling.url, spelling.distinct_request_url, UrlRole.FEED if feed else UrlRole.SITEMAP)
-        if spelling
+        FileRef(resolved.url, resolved.distinct_request_url, UrlRole.FEED if is_feed else UrlRole.SITEMAP)
+        if resolved
         else None
     )

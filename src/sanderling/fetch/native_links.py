@@ -1,7 +1,7 @@
-"""Where a page that was seen at a glance leads, packed as it goes home: no link of it becomes an object here.
+"""Pack the links of a fast-scanned page in C, without a Python object per link.
 
-`pages/c/links.c` joins plain links to the address of their page, which are most; the others it asks for.
-What it packs is what `follow.links_of` says.
+`links.c` joins plain links, which are most, to the page URL; Python resolves the others. The result equals the packed
+output of `link_resolution.resolve_links`.
 """
 
 import ctypes
@@ -16,24 +16,27 @@ from sanderling.urls.normalize import get_request_url, resolve_urls, truncate_lo
 
 LinkPacker = Callable[[PageMetadata, bytes, str, bool], Raw | None]
 
-STATUS_PACKED, STATUS_UNRESOLVED = 1, 2  # what the library gives
+STATUS_PACKED, STATUS_UNRESOLVED = 1, 2  # return values of sanderling_links
 
 
 class _PackedLinks(ctypes.Structure):
-    """What the library gives: bytes, to be given back."""
+    """Output buffer of the library; must be freed."""
 
-    _fields_ = (("room", ctypes.c_void_p), ("said", ctypes.c_void_p), ("size", ctypes.c_uint64))
+    _fields_ = (("buffer", ctypes.c_void_p), ("data", ctypes.c_void_p), ("size", ctypes.c_uint64))
 
 
 def pack_scanned_links(head: PageMetadata, page: ScanResult, url: str, nofollow: bool) -> Raw | None:
-    """Pack all links of a page whose head was read, which was asked for at `url`; None for one that takes more."""
+    """Pack all links of a page that was requested at `url`.
+
+    None: the page needs the Python path.
+    """
     if _packer is None or head.refresh_target:
         return None
     return _packer(head, build_link_table(head, page, url), url, nofollow)
 
 
 def build_link_table(head: PageMetadata, page: ScanResult, url: str) -> bytes:
-    """Write all links of a page as those in its text are written: target, rel, words."""
+    """Return all links in the table format of the fast scan: target, rel, link text."""
     rows = "".join([_build_row(link.href, "nofollow" if link.nofollow else "", link.anchor) for link in head.links])
     last = _build_row("", *page.same_page_link) if page.same_page_link is not None and head.base_url != url else ""
     return b"".join((rows.encode(), page.link_table, last.encode()))
@@ -44,45 +47,51 @@ def _build_row(*fields: str) -> str:
 
 
 def build_packer(native: NativeLibrary) -> LinkPacker:
-    """Call the library."""
-    call, give_back = native.library.sanderling_links, native.library.sanderling_give_back
+    """Return a function that packs links with the library."""
+    call, free_buffer = native.library.sanderling_links, native.library.sanderling_give_back
     text = (ctypes.c_char_p, ctypes.c_size_t)
     call.argtypes = (*text, *text, *text, ctypes.c_int, ctypes.POINTER(_PackedLinks))
-    give_back.argtypes = (ctypes.c_void_p,)
+    free_buffer.argtypes = (ctypes.c_void_p,)
 
-    def said(table: bytes, base: bytes, answers: bytes, nofollow: bool) -> tuple[int, bytes]:
-        found = _PackedLinks()
-        how = call(table, len(table), base, len(base), answers, len(answers), nofollow, found)
-        if not how:
-            return how, b""
+    def call_library(table: bytes, base: bytes, answers: bytes, nofollow: bool) -> tuple[int, bytes]:
+        packed = _PackedLinks()
+        status = call(table, len(table), base, len(base), answers, len(answers), nofollow, packed)
+        if not status:
+            return status, b""
         try:
-            return how, ctypes.string_at(found.said, found.size)
+            return status, ctypes.string_at(packed.data, packed.size)
         finally:
-            give_back(found.room)
+            free_buffer(packed.buffer)
 
     def pack(head: PageMetadata, table: bytes, url: str, nofollow: bool) -> Raw | None:
         base = url if head.base_url == url else get_request_url(head.base_url)
         if base is None:
             return None
-        how, found = said(table, base.encode(), b"", nofollow)
-        if how == STATUS_UNRESOLVED and (answers := _resolve_complex_links(head, found)) is not None:
-            how, found = said(table, base.encode(), answers, nofollow)
-        return Raw(found) if how == STATUS_PACKED else None
+        status, packed = call_library(table, base.encode(), b"", nofollow)
+        if status == STATUS_UNRESOLVED and (answers := _resolve_complex_links(head, packed)) is not None:
+            status, packed = call_library(table, base.encode(), answers, nofollow)
+        return Raw(packed) if status == STATUS_PACKED else None
 
     return pack
 
 
 def _resolve_complex_links(head: PageMetadata, unresolved: bytes) -> bytes | None:
-    """Spell the links that are not plain; None where one is too long, of which more is told."""
-    raws = unresolved.decode().split(FIELD_END)[:-1]
-    spellings = resolve_urls(head.base_url, raws, head.encoding)
+    """Resolve the links that are not plain.
+
+    None: some link is too long, and its truncated form must be reported.
+    """
+    hrefs = unresolved.decode().split(FIELD_END)[:-1]
+    resolved_urls = resolve_urls(head.base_url, hrefs, head.encoding)
     if any(
-        spelling is None and truncate_long_url(head.base_url, raw)
-        for raw, spelling in zip(raws, spellings, strict=True)
+        resolved is None and truncate_long_url(head.base_url, href)
+        for href, resolved in zip(hrefs, resolved_urls, strict=True)
     ):
         return None
     return "".join(
-        [_build_row(one.url, one.distinct_request_url) if one else _build_row("", "") for one in spellings]
+        [
+            _build_row(resolved.url, resolved.distinct_request_url) if resolved else _build_row("", "")
+            for resolved in resolved_urls
+        ]
     ).encode()
 
 

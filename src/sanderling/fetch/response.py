@@ -1,4 +1,4 @@
-"""What a server's answer means: pure decisions over a head or an error, none over what a body says."""
+"""Classify responses and transport errors by head and error code, without reading the body. No I/O."""
 
 import re
 
@@ -6,24 +6,24 @@ import pycurl
 from msgspec import Struct
 
 from sanderling.clock import parse_http_date
-from sanderling.fetch.curl_transfer import FetchResponse
+from sanderling.fetch.transport import FetchResponse
 from sanderling.http.head import HeaderFields, has_final_head, parse_head
 from sanderling.models import Outcome, Reason
 from sanderling.urls.normalize import resolve_url
 
-TUNNEL_FAILED = "CONNECT tunnel failed"  # curl has no error of its own for a proxy that refuses
+TUNNEL_FAILED = "CONNECT tunnel failed"  # curl has no error code for a proxy that refuses
 MAX_RETRY_AFTER = 86_400.0
 NON_ASCII_BYTE = re.compile(rb"[\x80-\xff]")
-MATCH_VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # an ETag or Last-Modified that can be sent back
+MATCH_VALIDATOR = re.compile(rb"[^\x00-\x1f\x7f]{1,512}").fullmatch  # a valid ETag or Last-Modified
 
 MATCH_CONTENT_RANGE = re.compile(rb"bytes 0-(\d{1,15})/(\d{1,15})", re.IGNORECASE).fullmatch
-REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))  # those of the standards: browsers follow no others
+REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))  # browsers follow no others
 
 CURL_ERROR_REASONS = {
     pycurl.E_COULDNT_RESOLVE_HOST: Reason.DNS,
     pycurl.E_COULDNT_RESOLVE_PROXY: Reason.CONNECT,
     pycurl.E_COULDNT_CONNECT: Reason.CONNECT,
-    97: Reason.CONNECT,  # the proxy; pycurl has no name for it
+    97: Reason.CONNECT,  # CURLE_PROXY, missing in pycurl
     pycurl.E_OPERATION_TIMEDOUT: Reason.TIMEOUT,
     pycurl.E_SSL_CONNECT_ERROR: Reason.TLS,
     pycurl.E_PEER_FAILED_VERIFICATION: Reason.TLS,
@@ -33,9 +33,9 @@ CURL_ERROR_REASONS = {
     pycurl.E_SSL_INVALIDCERTSTATUS: Reason.TLS,
     pycurl.E_URL_MALFORMAT: Reason.BAD_URL,
     pycurl.E_FILESIZE_EXCEEDED: Reason.TOO_LARGE,
-    100: Reason.TOO_MANY_HEADERS,  # one line larger than curl takes; pycurl has no name for it
+    100: Reason.TOO_MANY_HEADERS,  # CURLE_TOO_LARGE (a header line), missing in pycurl
 }
-"""What an error of curl means; any other is a broken response."""
+"""Reasons of curl errors; all others are BROKEN_RESPONSE."""
 
 REASON_OUTCOMES = {
     Reason.BAD_URL: Outcome.SKIPPED,
@@ -44,18 +44,18 @@ REASON_OUTCOMES = {
     Reason.TOO_LARGE: Outcome.SKIPPED,
     Reason.TOO_MANY_HEADERS: Outcome.FAILED,
 }
-"""How a visit ends for a reason; for any other it may be tried again."""
+"""Final outcomes of reasons; all others are retried."""
 
 ABORT_DETAILS = {
     Reason.TOO_LARGE: "more than {limit} bytes",
-    Reason.TOO_MANY_HEADERS: "more headers than are read",
-    Reason.MEDIA_TYPE: "no type that is kept",
+    Reason.TOO_MANY_HEADERS: "response headers too large",
+    Reason.MEDIA_TYPE: "media type not accepted",
 }
-"""What to say of transfers we ended: curl only knows that we took no more."""
+"""Details of transfers that we aborted: curl only reports a write error."""
 
 
 class ResponseClass(Struct, frozen=True):
-    """How a visit ended, as far as the head tells."""
+    """Outcome of a visit as far as the response head shows."""
 
     outcome: Outcome
     reason: Reason = Reason.NONE
@@ -69,7 +69,10 @@ TRUNCATED_HEAD = ResponseClass(Outcome.RETRY, Reason.BROKEN_RESPONSE, "connectio
 
 
 def classify_transport_error(response: FetchResponse) -> ResponseClass | None:
-    """Say what went wrong on the way; None if an answer came whole."""
+    """Return the outcome of a failed transfer.
+
+    None: a complete response was received.
+    """
     if response.is_buffer_full:
         return ResponseClass(Outcome.RETURNED, detail="too many large bodies at once")
     if response.abort_reason:
@@ -87,12 +90,10 @@ def classify_transport_error(response: FetchResponse) -> ResponseClass | None:
     )
     if reason is Reason.TIMEOUT and response.head_lines and "too slow" in response.detail:
         reason = Reason.TOO_SLOW
-    if (
-        response.curl_error == pycurl.E_PEER_FAILED_VERIFICATION
-    ):  # tomorrow's certificate may be better, the next minute's is not
+    if response.curl_error == pycurl.E_PEER_FAILED_VERIFICATION:  # a retry within minutes would not help
         return ResponseClass(Outcome.FAILED, reason, response.detail)
-    note = _build_detail(reason, response) if reason is Reason.TOO_LARGE else response.detail
-    return ResponseClass(REASON_OUTCOMES.get(reason, Outcome.RETRY), reason, note)
+    detail = _build_detail(reason, response) if reason is Reason.TOO_LARGE else response.detail
+    return ResponseClass(REASON_OUTCOMES.get(reason, Outcome.RETRY), reason, detail)
 
 
 def _build_detail(reason: Reason, response: FetchResponse) -> str:
@@ -100,12 +101,12 @@ def _build_detail(reason: Reason, response: FetchResponse) -> str:
 
 
 def classify_status(status: int, headers: HeaderFields, response: FetchResponse, now: float) -> ResponseClass:
-    """Say what an answer without a fault means, given its head."""
+    """Return the outcome of a complete response."""
     if 200 <= status < 300 and (status != 206 or is_complete_range(headers, response)):
         return FETCHED
     if status == 304 and response.request.conditional_headers:
         return ResponseClass(Outcome.NOT_MODIFIED)
-    if 300 <= status < 400 and status not in (304, 305, 306):  # of a proxy, once; and of nobody any more
+    if 300 <= status < 400 and status not in (304, 305, 306):  # 305 and 306 are obsolete
         return _classify_redirect(status, headers, response.request.url)
     if status in (404, 410):
         return ResponseClass(Outcome.GONE, detail=f"status {status}")
@@ -116,8 +117,8 @@ def _classify_redirect(status: int, headers: HeaderFields, url: str) -> Response
     raw = headers.get(b"location")
     if not raw and status in REDIRECT_STATUSES:
         return ResponseClass(Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET, f"status {status} without a target")
-    if not raw:  # a person may choose; what we do not know of is to be taken for a 300 (RFC 9110, 15)
-        return ResponseClass(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}, several to choose from")
+    if not raw:  # unknown codes count as 300 (RFC 9110, 15)
+        return ResponseClass(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}, multiple choices")
     target = resolve_url(url, decode_header_url(raw))
     if target is None:
         return ResponseClass(
@@ -127,7 +128,7 @@ def _classify_redirect(status: int, headers: HeaderFields, url: str) -> Response
 
 
 def is_complete_range(headers: HeaderFields, response: FetchResponse) -> bool:
-    """Tell whether a part of a page, which nobody asked for, is all of it (RFC 9110, 14.4), and all of it came."""
+    """Return True if a partial response covers the whole page (RFC 9110, 14.4) and was received completely."""
     part = MATCH_CONTENT_RANGE(headers.get(b"content-range", b""))
     if part is None or int(part[1]) + 1 != int(part[2]):
         return False
@@ -135,7 +136,7 @@ def is_complete_range(headers: HeaderFields, response: FetchResponse) -> bool:
 
 
 def is_cookie_redirect(response: FetchResponse) -> bool:
-    """Tell whether an answer gives a cookie and leads to the very URL that was asked for."""
+    """Return True for a redirect to the same URL that sets a cookie."""
     status, fields = parse_head(response.head_lines)
     if not 300 <= status < 400 or b"set-cookie" not in fields or classify_transport_error(response) is not None:
         return False
@@ -143,7 +144,7 @@ def is_cookie_redirect(response: FetchResponse) -> bool:
 
 
 def is_precondition_failed(response: FetchResponse) -> bool:
-    """Tell whether a server took offence at being asked for a page only if it changed, instead of saying 304."""
+    """Return True for a 412 to a conditional request, sent by some servers instead of 304."""
     return (
         bool(response.request.conditional_headers)
         and parse_head(response.head_lines)[0] == 412
@@ -152,28 +153,28 @@ def is_precondition_failed(response: FetchResponse) -> bool:
 
 
 def _classify_refusal(status: int, headers: HeaderFields, now: float) -> ResponseClass:
-    pause = parse_retry_after(headers.get(b"retry-after", b""), now)
-    if status == 429 or (status == 503 and pause):
-        return ResponseClass(Outcome.RETRY, Reason.RATE_LIMITED, f"status {status}", pause)
+    retry_after = parse_retry_after(headers.get(b"retry-after", b""), now)
+    if status == 429 or (status == 503 and retry_after):
+        return ResponseClass(Outcome.RETRY, Reason.RATE_LIMITED, f"status {status}", retry_after)
     if 500 <= status < 600:
-        return ResponseClass(Outcome.RETRY, Reason.SERVER_ERROR, f"status {status}", pause)
-    if status in (408, 425):  # request time-out, too early
-        return ResponseClass(Outcome.RETRY, Reason.HTTP_ERROR, f"status {status}", pause)
-    if status in (0, 206, 304):  # none at all, or an answer to what was not asked
+        return ResponseClass(Outcome.RETRY, Reason.SERVER_ERROR, f"status {status}", retry_after)
+    if status in (408, 425):  # Request Timeout, Too Early
+        return ResponseClass(Outcome.RETRY, Reason.HTTP_ERROR, f"status {status}", retry_after)
+    if status in (0, 206, 304):  # no status, or a range or 304 that was not requested
         return ResponseClass(Outcome.RETRY, Reason.BROKEN_RESPONSE, f"status {status}")
     return ResponseClass(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}")
 
 
 def parse_retry_after(value: bytes, now: float) -> float:
-    """Read Retry-After, in seconds or as a date; 0 if it says nothing, a day at most."""
+    """Return Retry-After in seconds, at most a day; 0 if missing or invalid."""
     if value.isdigit():
         return float(min(int(value[:9]), MAX_RETRY_AFTER))
-    at = parse_http_date(value.decode("latin-1")) if value else None
-    return 0.0 if at is None else min(max(at - now, 0.0), MAX_RETRY_AFTER)
+    timestamp = parse_http_date(value.decode("latin-1")) if value else None
+    return 0.0 if timestamp is None else min(max(timestamp - now, 0.0), MAX_RETRY_AFTER)
 
 
 def decode_header(raw: bytes) -> str:
-    """Read a header's bytes: UTF-8 if they are, Latin-1 if not."""
+    """Decode a header value as UTF-8, else Latin-1."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -181,20 +182,20 @@ def decode_header(raw: bytes) -> str:
 
 
 def decode_header_url(raw: bytes) -> str:
-    """Read an address in a header: what is no UTF-8 stays the bytes it is, escaped, as in browsers."""
+    """Decode a URL in a header; bytes that are not UTF-8 are percent-encoded, as in browsers."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        return NON_ASCII_BYTE.sub(lambda found: b"%%%02X" % found[0][0], raw).decode("ascii")
+        return NON_ASCII_BYTE.sub(lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
 
 
 def decode_validator(raw: bytes | None) -> str:
-    """Keep an ETag or a date that can be sent back as it came; drop what could not."""
+    """Return an ETag or Last-Modified that can be sent back, else ""."""
     return raw.decode("latin-1") if raw and MATCH_VALIDATOR(raw) else ""
 
 
 def build_conditional_headers(etag: str, last_modified: str) -> tuple[bytes, ...]:
-    """Write the headers that ask for a page only if it changed."""
+    """Return the request headers for an ETag and a Last-Modified date."""
     headers = []
     if etag:
         headers.append(b"If-None-Match: " + etag.encode("latin-1", "replace"))
@@ -204,10 +205,10 @@ def build_conditional_headers(etag: str, last_modified: str) -> tuple[bytes, ...
 
 
 def is_past_date(date_text: str, now: float) -> bool:
-    """Tell whether a time is past; what is no date is never past."""
+    """Return True if a date is past; False for text that is not a date."""
     if not date_text:
         return False
-    from sanderling.discovery.dates import parse_date  # few pages say it
+    from sanderling.discovery.dates import parse_date  # rarely needed
 
-    moment = parse_date(date_text)
-    return moment is not None and moment.latest_timestamp < now
+    date = parse_date(date_text)
+    return date is not None and date.latest_timestamp < now

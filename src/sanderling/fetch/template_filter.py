@@ -1,8 +1,7 @@
-"""The STRUCT buffer of a specialised migrant: match at the far end, bring home only matches, keep the rest for later.
+"""Template filter of a worker (STRUCT buffer): report matching pages and park the rest.
 
-A page that is not built like the samples does not travel: home is told its title, structure and links, and the migrant
-keeps what it fetched in a small file. When home asks for such a page after all, it comes from there and the web is not
-asked again.
+Of a page that matches no template the coordinator receives title, structure and links. The worker parks the page in a
+small database; if the coordinator asks for it later, it is not fetched again.
 """
 
 import sqlite3
@@ -15,44 +14,44 @@ from sanderling.db.connection import close_on_finalize
 from sanderling.fingerprint.structure import compute_weighted_similarity, decode_features
 from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, TemplateFilter, UrlRole, Visit
 
-MAX_PARKED_AGE = 86_400.0  # seconds a kept page may stand for the page on the web
+MAX_PARKED_AGE = 86_400.0  # seconds before a parked page must be fetched again
 MAX_PARKED_BYTES = 256 * 2**20
-SIZE_CHECK_INTERVAL = 200  # pages kept between two looks at the size
+SIZE_CHECK_INTERVAL = 200  # parked pages
 
 
 class TemplateMatcher:
-    """Briefs in hand, and the pages that did not match any."""
+    """Template filters of the tasks in progress, and the parked pages."""
 
     def __init__(self, folder: str) -> None:
         self._parked_pages = ParkedPageStore(Path(folder))
         self._filters: dict[int, TemplateFilter] = {}
 
     def register_batch(self, batch: FetchBatch, now: float) -> tuple[list[Visit], FetchBatch]:
-        """Take the brief of an errand in hand; stops whose pages are kept here need no fetch."""
-        kept = [visit for stop in batch.tasks if (visit := self._parked_pages.take(stop, now)) is not None]
-        ids = {visit.id for visit in kept}
-        left = tuple(stop for stop in batch.tasks if stop.id not in ids) if kept else batch.tasks
+        """Remember the template filter of a batch; return visits of parked pages and the remaining batch."""
+        parked = [visit for task in batch.tasks if (visit := self._parked_pages.take(task, now)) is not None]
+        ids = {visit.id for visit in parked}
+        remaining = tuple(task for task in batch.tasks if task.id not in ids) if parked else batch.tasks
         if batch.template_filter is not None:
-            self._filters |= dict.fromkeys([stop.id for stop in left if not stop.digest], batch.template_filter)
-        return kept, replace(batch, tasks=left)
+            self._filters |= dict.fromkeys([task.id for task in remaining if not task.digest], batch.template_filter)
+        return parked, replace(batch, tasks=remaining)
 
     def park_unless_matching(self, visit: Visit) -> Visit:
-        """Let a match go home; of any other page only what it says of itself and where it leads."""
-        brief = self._filters.pop(visit.id, None)
-        if brief is None or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
+        """Return a matching visit unchanged; park any other page and return its parked form."""
+        template_filter = self._filters.pop(visit.id, None)
+        if template_filter is None or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
             return visit
-        if has_matching_structure(brief, visit.fingerprints.get("structure", b"")):
+        if has_matching_structure(template_filter, visit.fingerprints.get("structure", b"")):
             return visit
         self._parked_pages.put(visit)
         return build_parked_visit(visit)
 
     def drop_filter(self, task_id: int) -> None:
-        """A host beside the web server has matched this page by itself."""
+        """Discard the filter of a task whose page a migrant has already matched."""
         self._filters.pop(task_id, None)
 
 
-def build_parked_visit(visit: Visit, detail: str = "kept by the migrant that fetched it") -> Visit:
-    """What home is told of a page that does not travel."""
+def build_parked_visit(visit: Visit, detail: str = "parked by the worker that fetched it") -> Visit:
+    """Return a visit without page content: title, structure fingerprint and links only."""
     return replace(
         visit,
         outcome=Outcome.PARKED,
@@ -70,17 +69,17 @@ def build_parked_visit(visit: Visit, detail: str = "kept by the migrant that fet
 
 
 def has_matching_structure(template_filter: TemplateFilter, structure_fingerprint: bytes) -> bool:
-    """Is a page with this signature built like one of the samples?"""
+    """Return True if a structure fingerprint is similar to a template."""
     page = decode_features(structure_fingerprint)
-    likes = [
+    similarities = [
         compute_weighted_similarity(sample, page, template_filter.weights, template_filter.default_weight)
         for sample in template_filter.templates
     ]
-    return max(likes, default=0.0) >= template_filter.min_similarity
+    return max(similarities, default=0.0) >= template_filter.min_similarity
 
 
 class ParkedPageStore:
-    """Pages that wait at the migrant until somebody wants them; the oldest give way."""
+    """Database of parked pages; the oldest are evicted."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -88,12 +87,12 @@ class ParkedPageStore:
         self._db = sqlite3.connect(self._file, timeout=30.0, isolation_level=None, check_same_thread=False)
         close_on_finalize(self, self._db)
         self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = OFF")  # what is lost is fetched again
+        self._db.execute("PRAGMA synchronous = OFF")  # lost pages are fetched again
         self._db.execute("CREATE TABLE IF NOT EXISTS kept (url TEXT PRIMARY KEY, at REAL, size INTEGER, visit BLOB)")
         self._put_count = 0
 
     def put(self, visit: Visit) -> None:
-        """Keep a page."""
+        """Park a page."""
         packed = msgspec.msgpack.encode(visit)
         self._db.execute(
             "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (visit.url, visit.visited_at, len(packed), packed)
@@ -103,7 +102,10 @@ class ParkedPageStore:
             self._evict_oldest()
 
     def take(self, task: FetchTask, now: float) -> Visit | None:
-        """Hand over the page of a stop, under its present lease; None if it is not here or too old."""
+        """Remove a parked page and return it under the lease of `task`.
+
+        None: it is not parked or too old.
+        """
         row = self._db.execute("SELECT at, visit FROM kept WHERE url = ?", (task.url,)).fetchone()
         if row is None:
             return None
@@ -126,12 +128,14 @@ PARKED_DATABASE = "kept.db"
 
 
 def open_template_matcher(folder: str) -> TemplateMatcher | None:
-    """The buffer of a migrant that carries briefs; None for all others."""
+    """Return the template matcher.
+
+    None: no parking folder is set.
+    """
     if not folder:
         return None
     return TemplateMatcher(folder)
 
 
 def has_parked_pages(folder: Path) -> bool:
-    """Does anybody keep pages here?"""
     return (folder / PARKED_DATABASE).exists()

@@ -1,49 +1,46 @@
-"""A focused look at a page: how relevant it is, and what each of its links promises."""
+"""Topic scores for focused crawls: relevance of a page and of its links."""
 
-from collections.abc import Callable
-
+from sanderling.fetch.link_resolution import LinkScorer
 from sanderling.frontier.ordering.topic import TopicScorer
 from sanderling.html.links import PageMetadata, RawLink
 from sanderling.html.parser import Document, Element
 from sanderling.html.text import MAX_TEXT
 
-MAX_CONTEXT_CHARS = 300  # characters
-MAX_ANCESTORS = 2  # elements above a link that may hold the words around it
+MAX_CONTEXT_CHARS = 300
+MAX_ANCESTORS = 2  # searched for the text around a link
 
-CONTAINER_TAGS = ("body", "html", "nav", "table", "ul", "ol")  # what these hold is not about one link
-
-TopicLinkScorer = Callable[[RawLink], float]
+CONTAINER_TAGS = ("body", "html", "nav", "table", "ul", "ol")  # their text is not about a single link
 
 
 def score_page_relevance(scorer: TopicScorer, tree: Document, title: str) -> float:
-    """How much a page speaks of the topic; the tree has lost its scripts by now, so all its text is to be read."""
+    """Return the relevance of a page. Scripts were removed from the tree before."""
     return scorer.score_page(tree.text[:MAX_TEXT], title)
 
 
-def build_link_scorer(scorer: TopicScorer, tree: Document, extracted: PageMetadata) -> TopicLinkScorer:
-    """Say what a link of the page just heard promises: by its own words, those of its URL, and those around it."""
-    around = dict(_find_link_contexts(tree)) if extracted.links and scorer.is_page_relevant else {}
+def build_link_scorer(scorer: TopicScorer, tree: Document, extracted: PageMetadata) -> LinkScorer:
+    """Return a scorer for the links of the last scored page: link text, URL path and surrounding text."""
+    contexts = dict(_find_link_contexts(tree)) if extracted.links and scorer.is_page_relevant else {}
 
-    def promise(link: RawLink) -> float:
+    def score(link: RawLink) -> float:
         path = link.href.partition("://")[2].partition("/")[2] or link.href
-        return scorer.score_link(f"{link.anchor} {path}", around.get(link.href, ""))
+        return scorer.score_link(f"{link.anchor} {path}", contexts.get(link.href, ""))
 
-    return promise
+    return score
 
 
 def _find_link_contexts(tree: Document) -> list[tuple[str, str]]:
-    found = []
+    contexts = []
     for element in tree.iter_elements("a"):
         href = element.attr("href")
         if not href or href[0] == "#":
             continue
-        own, above = element.text, element.parent
+        anchor_text, ancestor = element.text, element.parent
         for _ in range(MAX_ANCESTORS):
-            if not isinstance(above, Element) or above.tag in CONTAINER_TAGS:
+            if not isinstance(ancestor, Element) or ancestor.tag in CONTAINER_TAGS:
                 break
-            words = above.text
-            if len(words) > len(own) + 10:
-                found.append((href, words[:MAX_CONTEXT_CHARS]))
+            text = ancestor.text
+            if len(text) > len(anchor_text) + 10:
+                contexts.append((href, text[:MAX_CONTEXT_CHARS]))
                 break
-            above = above.parent
-    return found
+            ancestor = ancestor.parent
+    return contexts

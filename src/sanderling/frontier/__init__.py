@@ -1,5 +1,4 @@
-"""What is to be visited: the queue on disk, leases with fencing tokens, politeness per host and per address.
+"""Crawl frontier: the URL queue on disk, leases with fencing tokens, politeness per host and address.
 
-Candidates come in, itineraries go out, visits come back and close their leases. States: queued -> leased -> visited,
-skipped, failed or gone; a lost lease is queued again.
+URL states: queued -> leased -> visited, skipped, failed or gone. A URL whose lease is lost is queued again.
 """

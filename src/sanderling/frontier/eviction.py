@@ -1,8 +1,8 @@
-"""A collection of limited size (SAR-7): of all known URLs, the best are kept; a better new page evicts the worst.
+"""Limit the number of stored pages (SAR-7): a better new page evicts the worst stored page.
 
-All_Urls is the book of known URLs, Coll_Urls are the stored pages in the order of `Ordering.keeps`. Once the collection
-is full, what is not better than its last page is not fetched; of what is fetched the worst leave. To sort after every
-page would be slow, so a few pages more than wanted may be held meanwhile.
+All_Urls of the paper is the URL store; Coll_Urls are the stored pages, ordered by `Ordering.rank_for_retention`. Once
+the collection is full, URLs that do not rank better than its worst page are not fetched. The collection may exceed the
+limit slightly between two checks, since sorting after every page would be slow.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from sanderling.frontier.ordering.protocol import INFINITE_RANK, Ordering
 from sanderling.frontier.ordering.topic import unpack_relevance
 from sanderling.models import Reason, UrlState
 
-SLACK_SHARE = 0.02  # of the size: pages held beyond it between two looks
+SLACK_SHARE = 0.02  # of the limit: pages stored beyond it between two checks
 MIN_SLACK = 16
 
 SELECT_STORED_PAGES = """
@@ -25,7 +25,7 @@ SELECT_STORED_PAGES = """
 
 
 class EvictedPage(Struct, frozen=True):
-    """A page that left, its place, and that of the last page that stayed."""
+    """An evicted page, its rank, and the rank of the worst page that was kept."""
 
     url_id: int
     rank: float
@@ -33,42 +33,47 @@ class EvictedPage(Struct, frozen=True):
 
 
 class CollectionLimit:
-    """Watches the size of a collection; `most` 0 is no limit."""
+    """Enforces the maximum number of stored pages; `max_pages` 0 means no limit."""
 
     def __init__(self, db: Connection, max_pages: int = 0) -> None:
         self.db = db
         self.max_pages = max_pages
-        self.stored_since_check = 0  # since the last look
-        self.stores_until_check = 0  # what may be stored until the next one
-        self.cutoff_rank = INFINITE_RANK  # the place of the last page kept, once the collection is full
+        self.stored_since_check = 0
+        self.stores_until_check = 0
+        self.cutoff_rank = INFINITE_RANK  # rank of the worst page kept, once the collection is full
 
     def is_due(self, stored_count: int) -> bool:
-        """So many pages were stored: is it time to look who must leave?"""
+        """Count newly stored pages; return True if it is time to look for pages to evict."""
         self.stored_since_check += stored_count
         return bool(self.max_pages) and self.stored_since_check > self.stores_until_check
 
     def find_evictable(self, ordering: Ordering) -> list[EvictedPage]:
-        """The stored pages that must leave, the best of them first; those in somebody's hands stay for now."""
+        """Return the stored pages to evict, best first. Leased pages stay for now."""
         if not self.max_pages:
             return []
         slack = max(MIN_SLACK, int(SLACK_SHARE * self.max_pages))
-        places = [
-            (ordering.rank_for_retention(url, depth, unpack_relevance(mark) if mark else 0.0), url, lease is None)
-            for url, depth, lease, mark in self.db.execute(SELECT_STORED_PAGES)
+        ranked_pages = [
+            (
+                ordering.rank_for_retention(url, depth, unpack_relevance(packed) if packed else 0.0),
+                url,
+                leased_url is None,
+            )
+            for url, depth, leased_url, packed in self.db.execute(SELECT_STORED_PAGES)
         ]
-        self.stored_since_check, self.stores_until_check = 0, self.max_pages + slack - min(self.max_pages, len(places))
-        if len(places) < self.max_pages:
+        self.stored_since_check = 0
+        self.stores_until_check = self.max_pages + slack - min(self.max_pages, len(ranked_pages))
+        if len(ranked_pages) < self.max_pages:
             return []
-        places.sort()
-        self.cutoff_rank = last = places[self.max_pages - 1][0]
-        return [EvictedPage(url, place, last) for place, url, is_free in places[self.max_pages :] if is_free]
+        ranked_pages.sort()
+        self.cutoff_rank = cutoff = ranked_pages[self.max_pages - 1][0]
+        return [EvictedPage(url, rank, cutoff) for rank, url, is_free in ranked_pages[self.max_pages :] if is_free]
 
     def can_admit(self, rank: float) -> bool:
-        """Is a URL with this place better than the last page kept?"""
+        """Return True if a URL of this rank is better than the worst page kept."""
         return rank < self.cutoff_rank
 
     def drop_queued(self) -> int:
-        """Give up what waits and is not better; say how many. A link that is found to it again may bring it back."""
+        """Skip queued URLs that rank no better than the cutoff; return their number. A new link may requeue them."""
         if self.cutoff_rank == INFINITE_RANK:
             return 0
         rows = self.db.execute(
@@ -83,15 +88,17 @@ class CollectionLimit:
         return len(rows)
 
     def mark_evicted(self, pages: Sequence[EvictedPage]) -> None:
-        """Write down in the book what left, and why."""
+        """Remove evicted pages from the queue and mark their URLs as skipped."""
         urls = [(page.url_id,) for page in pages]
         self.db.executemany(
             "UPDATE hosts SET waiting = waiting - 1 WHERE id = (SELECT host FROM queue WHERE url = ?)", urls
         )
         self.db.executemany("DELETE FROM queue WHERE url = ?", urls)
         for page in pages:
-            why = f"its place {page.rank:.4g} is behind {page.cutoff_rank:.4g}, that of the last of {self.max_pages:,} pages kept"
-            self._mark_skipped([page.url_id], Reason.EVICTED, why)
+            detail = (
+                f"rank {page.rank:.4g} is worse than {page.cutoff_rank:.4g}, the worst of {self.max_pages:,} pages kept"
+            )
+            self._mark_skipped([page.url_id], Reason.EVICTED, detail)
 
     def _mark_skipped(self, url_ids: Sequence[int], reason: Reason, detail: str) -> None:
         self.db.executemany(
@@ -100,7 +107,7 @@ class CollectionLimit:
         )
 
     def find_readmittable(self, ordering: Ordering) -> list[tuple[int, int]]:
-        """Ids and levels of pages that left, or were never fetched for lack of room, and are better by now."""
+        """Return (URL id, depth) of pages that were evicted or refused and now rank well enough."""
         rows = self.db.execute(
             "SELECT id, depth FROM urls WHERE state = ? AND reason IN (?, ?)",
             (UrlState.SKIPPED, Reason.EVICTED, Reason.LIMIT),

@@ -1,4 +1,4 @@
-"""What is known of each host: its addresses, its robots.txt, when it may be asked again, and why not before."""
+"""Host table: addresses, robots.txt, crawl delay, back-off, and why a host is not requested now."""
 
 import random
 from collections.abc import Iterable, Mapping, Set
@@ -9,33 +9,34 @@ from sanderling.db.connection import Connection
 from sanderling.frontier.politeness import DELAY_HALF_LIFE_SECONDS, decay_delay, increase_delay
 from sanderling.models import Host, Reason, RobotsTxt, UrlState
 
-MAX_REQUEST_DELAY = 3600.0  # seconds between two requests to a host, at most, unless we are told to wait longer
-MAX_BACKOFF = 7 * 86_400.0  # and if it asked for it
-GIVE_UP_AFTER = 5  # failures to reach it, one after the other with growing rests: the host is left alone
+MAX_REQUEST_DELAY = 3600.0  # upper limit of the seconds between two requests to a host, unless it demands more
+MAX_BACKOFF = 7 * 86_400.0  # upper limit if the host demanded it (Retry-After)
+GIVE_UP_AFTER = 5  # consecutive connection failures, with growing back-off, until a host is given up
 MAX_ROBOTS_TRIES = 3
 MAX_FALSE_ETAGS = 3  # ETags that changed without their bodies
 MAX_DNS_TRIES = 3
 MAX_RETRY_AFTER_WAIT = 86_400.0
 SKIP_REASONS = frozenset(
     {Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS}
-)  # reasons that are no failure of the pages
-BACKOFF_JITTER = 0.1  # so that hosts held at the same moment do not all come back in the same second
+)  # the host was given up, but its pages did not fail
+BACKOFF_JITTER = 0.1  # so that hosts backed off together are not retried in the same second
 
 
 class UnresolvedHost(Struct, frozen=True):
-    """A host whose address is wanted."""
+    """A host whose address must be looked up."""
 
     id: int
     name: Host
 
 
 def compute_backoff(failures: int, base_delay: float, retry_after: float = 0.0) -> float:
-    """Seconds to leave a host alone: what it asked for, else `first` doubled per strike, at most a day.
+    """Return the back-off in seconds: Retry-After, else `base_delay` doubled per failure, at most a day.
 
-    One that complains again after the rest it asked for named too short a time: then `first` is the least.
+    A host that is rate limited again after waiting for its own Retry-After gave too short a time; then `base_delay` is
+    the minimum.
     """
-    least = base_delay * 2 ** min(failures - bool(retry_after), 20) if failures or not retry_after else 0.0
-    wait = min(max(retry_after, least), MAX_RETRY_AFTER_WAIT)
+    minimum = base_delay * 2 ** min(failures - bool(retry_after), 20) if failures or not retry_after else 0.0
+    wait = min(max(retry_after, minimum), MAX_RETRY_AFTER_WAIT)
     return wait * (1 + BACKOFF_JITTER * random.random())
 
 
@@ -45,13 +46,13 @@ def get_failed_host_state(reason: Reason) -> UrlState:
 
 
 class HostStore:
-    """Reads and writes the table of hosts."""
+    """Reads and writes the `hosts` table."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
 
     def find_unresolved(self, now: float, limit: int) -> list[UnresolvedHost]:
-        """Hosts with work whose address is not known or too old."""
+        """Return hosts with queued URLs whose address is unknown or expired."""
         rows = self.db.execute(
             "SELECT id, name FROM hosts WHERE waiting > 0 AND verdict = '' AND resolved_until <= ? AND open_at <= ?"
             " ORDER BY open_at LIMIT ?",
@@ -60,15 +61,15 @@ class HostStore:
         return [UnresolvedHost(id_, Host(name)) for id_, name in rows]
 
     def set_addresses(self, host_id: int, addresses: Iterable[str], expires_at: float) -> None:
-        """Note where a host lives; hosts at one address are asked as one."""
-        found = " ".join(addresses)
+        """Store the addresses of a host. Hosts with the same first address share a crawl delay."""
+        joined = " ".join(addresses)
         self.db.execute(
             "UPDATE hosts SET addresses = ?, place = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?",
-            (found, found.split(" ")[0], expires_at, host_id),
+            (joined, joined.split(" ")[0], expires_at, host_id),
         )
 
     def record_dns_failure(self, host_id: int, now: float, retry_delay: float) -> bool:
-        """Note that a name did not resolve; True when it has been tried often enough."""
+        """Count a failed lookup and delay the host; return True after `MAX_DNS_TRIES` failures."""
         row = self.db.execute(
             "UPDATE hosts SET dns_tries = dns_tries + 1, open_at = ?, hold = ? WHERE id = ? RETURNING dns_tries",
             (now + retry_delay, Reason.DNS, host_id),
@@ -76,14 +77,14 @@ class HostStore:
         return bool(row[0] >= MAX_DNS_TRIES)
 
     def give_up(self, host_id: int, reason: Reason, state: UrlState, detail: str = "") -> int:
-        """Ask nothing more of a host in this session: all that waits for it ends with this reason."""
+        """Give up a host for this session: its queued URLs get this state and reason. Returns their number."""
         self.db.execute("UPDATE hosts SET verdict = ?, waiting = 0 WHERE id = ?", (reason, host_id))
-        done = self.db.execute(
+        dropped = self.db.execute(
             "UPDATE urls SET state = ?, reason = ?, note = ? WHERE id IN (SELECT url FROM queue WHERE host = ?)",
             (state, reason, detail, host_id),
         ).rowcount
         self.db.execute("DELETE FROM queue WHERE host = ?", (host_id,))
-        return done
+        return dropped
 
     def drop_urls_of_failed_hosts(self) -> dict[UrlState, int]:
         """End queued URLs of hosts that were given up while a worker leased those URLs.
@@ -93,24 +94,24 @@ class HostStore:
         """
         rows = self.db.execute("SELECT id, verdict FROM hosts WHERE waiting > 0 AND verdict <> ''").fetchall()
         counts: dict[UrlState, int] = {}
-        for host, verdict in rows:
-            state = get_failed_host_state(reason := Reason(verdict))
+        for host, value in rows:
+            state = get_failed_host_state(reason := Reason(value))
             counts[state] = counts.get(state, 0) + self.give_up(host, reason, state)
         return counts
 
     def find_failed_hosts(self, hosts: Iterable[Host]) -> dict[Host, Reason]:
-        """The hosts among these that are condemned, and why."""
-        out = {}
+        """Return those of these hosts that were given up, with the reason."""
+        failed = {}
         for name in hosts:
             row = self.db.execute("SELECT verdict FROM hosts WHERE name = ?", (name,)).fetchone()
             if row and row[0]:
-                out[name] = Reason(row[0])
-        return out
+                failed[name] = Reason(row[0])
+        return failed
 
     def reset_failed_hosts(self) -> None:
-        """A run begins: every host that was given up gets another chance, now unless it asked for a rest.
+        """Reset every given-up host at the start of a run; a requested Retry-After still applies.
 
-        One that kept its rules from us is asked for them again: we may have a password now, or come another way.
+        A robots.txt that was refused (401, 403, 407) is fetched again: credentials or proxy may have changed.
         """
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_status IN (401, 403, 407)")
         self.db.execute(
@@ -120,15 +121,15 @@ class HostStore:
         )
 
     def expire_addresses(self) -> None:
-        """A run begins: names are looked up again, and judged by what may be connected to now."""
+        """Expire all DNS results at the start of a run; the address guard may have other settings now."""
         self.db.execute("UPDATE hosts SET resolved_until = 0 WHERE resolved_until > 0")
 
     def expire_robots(self) -> None:
-        """Have each robots.txt read again before the next page of its host."""
+        """Expire every robots.txt, so that it is fetched before the next page of its host."""
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_until > 0")
 
     def store_robots(self, robots: RobotsTxt, base_delay: float, now: float, crawl_delay: float = 0.0) -> bool:
-        """Keep what a robots.txt said; False when it stayed out of reach too often and the host must be given up."""
+        """Store a robots.txt; return False if it was unreachable too often and the host must be given up."""
         if robots.is_reachable:
             self.db.execute(
                 "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?,"
@@ -156,7 +157,10 @@ class HostStore:
         return bool(row[1] < MAX_ROBOTS_TRIES)
 
     def get_robots(self, host: Host) -> RobotsTxt | None:
-        """What a host's robots.txt said, if it was ever read."""
+        """Return the stored robots.txt of a host.
+
+        None: it was never fetched.
+        """
         row = self.db.execute(
             "SELECT robots_status, robots_body, robots_at, robots_until FROM hosts"
             " WHERE name = ? AND robots_status >= 0",
@@ -165,16 +169,16 @@ class HostStore:
         return RobotsTxt(host, row[0], row[1] or b"", row[2], row[3]) if row else None
 
     def count_false_etag(self, host: Host) -> None:
-        """An ETag changed while the body did not."""
+        """Count an ETag that changed while the body did not."""
         self.db.execute("UPDATE hosts SET etag_lies = etag_lies + 1 WHERE name = ?", (host,))
 
     def has_unreliable_etags(self, host: Host) -> bool:
-        """Do this host's ETags change without a reason? Then Last-Modified is asked alone."""
+        """Return True if ETags change without the body; then only If-Modified-Since is sent."""
         row = self.db.execute("SELECT etag_lies FROM hosts WHERE name = ?", (host,)).fetchone()
         return row is not None and row[0] >= MAX_FALSE_ETAGS
 
     def delay_address(self, host_id: int, until: float, reason: Reason) -> None:
-        """Ask nothing of a host, and of no other at its address, before this time."""
+        """Send no request to a host, or to another host at its address, before this time."""
         self.db.execute(
             "UPDATE hosts SET open_at = ?, hold = ? WHERE open_at < ? AND (id = ?"
             " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?)))",
@@ -182,13 +186,13 @@ class HostStore:
         )
 
     def delay_host(self, host_id: int, until: float, reason: Reason) -> None:
-        """Ask nothing of one host before this time; others at its address may be well."""
+        """Send no request to a host before this time; other hosts at its address are not affected."""
         self.db.execute(
             "UPDATE hosts SET open_at = ?, hold = ? WHERE id = ? AND open_at < ?", (until, reason, host_id, until)
         )
 
     def add_failure(self, host_id: int) -> int:
-        """Count a failure in a row of this host."""
+        """Count a consecutive failure of a host and return the new count."""
         return int(
             self.db.execute(
                 "UPDATE hosts SET strikes = strikes + 1 WHERE id = ? RETURNING strikes", (host_id,)
@@ -196,11 +200,11 @@ class HostStore:
         )
 
     def count_rate_limit(self, host_id: int) -> None:
-        """Keep how often a host asked us to slow down, ever."""
+        """Count a rate-limit response (429, 503) in the lifetime statistics of a host."""
         self.db.execute("UPDATE hosts SET complaints = complaints + 1 WHERE id = ?", (host_id,))
 
     def get_backoff_failures(self, host_id: int, requested_at: float) -> int:
-        """The strikes of a host that had complained already when it was asked at this time; 0 if it had not."""
+        """Return the failure count of a host that was in a rate-limit back-off when requested; else 0."""
         row = self.db.execute(
             "SELECT strikes FROM hosts WHERE id = ? AND hold = ? AND open_at > ?",
             (host_id, Reason.RATE_LIMITED, requested_at),
@@ -208,20 +212,20 @@ class HostStore:
         return max(1, row[0]) if row else 0
 
     def slow_down(self, host_id: int, url_ids: Set[int], delay: float, now: float) -> float:
-        """Heed a complaint about these URLs; say how many seconds lie between requests from now on.
+        """Increase the crawl delay after rate-limit responses for these URLs; return the new delay in seconds.
 
-        Where one URL alone is complained of, that is not for our pace: some pages always say so.
+        A single URL does not change the delay: some pages always return 429.
         """
         url = min(url_ids)
         sql = "SELECT pause, complained_of, complained_at FROM hosts WHERE id = ?"
-        pause, before, at = self.db.execute(sql, (host_id,)).fetchone()
+        pause, last_url, last_time = self.db.execute(sql, (host_id,)).fetchone()
         self.db.execute("UPDATE hosts SET complained_of = ?, complained_at = ? WHERE id = ?", (url, now, host_id))
-        if len(url_ids) == 1 and (before in (0, url) or now - at >= DELAY_HALF_LIFE_SECONDS):
+        if len(url_ids) == 1 and (last_url in (0, url) or now - last_time >= DELAY_HALF_LIFE_SECONDS):
             return max(delay, float(pause))
         return self._store_learned_delay(host_id, increase_delay(max(delay, pause)), now)
 
     def _store_learned_delay(self, host_id: int, learned_delay: float, now: float) -> float:
-        """Keep the pause that complaints, or their absence, taught; the wish of robots.txt holds where it is longer."""
+        """Store a learned delay and return the delay in effect: the longer of it and the robots.txt Crawl-delay."""
         row = self.db.execute(
             "UPDATE hosts SET learned = ?, complained_at = ?, pause = CASE WHEN wish > ? THEN wish ELSE ? END"
             " WHERE id = ? RETURNING pause",
@@ -230,7 +234,7 @@ class HostStore:
         return float(row[0])
 
     def clear_failures(self, host_id: int) -> None:
-        """A host answered: it has no strikes left."""
+        """Reset the failure count of a host that answered."""
         self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host_id,))
 
     def update_after_responses(
@@ -240,9 +244,9 @@ class HostStore:
         failed_ids: Iterable[int],
         slow_until: Mapping[int, float] | None = None,
     ) -> None:
-        """After answers at these times: the next request waits, and a host that answers has no strikes left.
+        """Apply the crawl delay after responses at these times, and reset failures of hosts that answered.
 
-        What `slow` says is for that host alone: others at its address may answer faster.
+        `slow_until` applies to the host alone, not to other hosts at its address.
         """
         failed_ids, slow_until = set(failed_ids), slow_until or {}
         for host, at in response_times.items():
@@ -257,7 +261,7 @@ class HostStore:
                 self.clear_failures(host)
 
     def repair_clock(self, now: float, delay: float = 0.0) -> None:
-        """Take back waits that only a clock that jumped back can have left; those a host asked for stay a week."""
+        """Cancel delays that can only come from a clock that was set back; host demands may last a week."""
         self.db.execute(
             "UPDATE hosts SET open_at = 0 WHERE open_at > ? OR (hold = '' AND open_at > ?)",
             (now + max(MAX_BACKOFF, delay), now + max(MAX_REQUEST_DELAY, delay)),
@@ -266,22 +270,24 @@ class HostStore:
         self._expire_future_robots(now)
 
     def shift_clock(self, now: float, seconds: float, max_delay: float) -> None:
-        """The clock was set back by so much: what waits, waits no longer than it would have; a host `rest` at most."""
+        """Adapt stored times after the clock was set back, so that no host waits longer than it would have."""
         wait = "(CASE WHEN pause > :rest THEN pause ELSE :rest END)"
         self.db.execute(
             f"UPDATE hosts SET open_at = :now + {wait} WHERE hold = '' AND open_at > :now + {wait}",
             {"now": now, "rest": max_delay},
         )
-        known = (seconds, now + seconds)  # before it was set back; what ends sooner may be of the new time
-        self.db.execute("UPDATE hosts SET open_at = open_at - ? WHERE hold <> '' AND open_at > ?", known)
-        self.db.execute("UPDATE queue SET ready_at = ready_at - ? WHERE ready_at > ?", known)
+        old_times = (seconds, now + seconds)  # later than this: written before the change; earlier: may be either
+        self.db.execute("UPDATE hosts SET open_at = open_at - ? WHERE hold <> '' AND open_at > ?", old_times)
+        self.db.execute("UPDATE queue SET ready_at = ready_at - ? WHERE ready_at > ?", old_times)
         self._expire_future_robots(now)
 
     def _expire_future_robots(self, now: float) -> None:
-        """Have each robots.txt read again that a clock which was set back since would keep for longer than its time."""
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_at > ? AND robots_until > 0", (now,))
 
     def get_next_ready_time(self) -> float | None:
-        """When the next host with waiting URLs opens; None if nothing waits."""
+        """Return the earliest time at which a host with queued URLs is ready.
+
+        None: nothing is queued.
+        """
         row = self.db.execute("SELECT min(open_at) FROM hosts WHERE waiting > 0 AND verdict = ''").fetchone()
         return None if row[0] is None else float(row[0])

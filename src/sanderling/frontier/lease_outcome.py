@@ -1,4 +1,4 @@
-"""What a visit means for the queue: a final state, another try, and how the host is to be treated. Pure."""
+"""Decide how a lease ends after a visit, and classify the visit as a signal about the host. No I/O."""
 
 from msgspec import Struct
 
@@ -12,10 +12,10 @@ RETRY_BASE_DELAY = 5.0  # seconds before the same page is tried again, doubled e
 
 
 class HostSignal(Struct, frozen=True):
-    """How the host behaved at one visit."""
+    """Rate limit or failure of a host at a visit."""
 
-    is_rate_limited: bool = False  # it asked us to slow down
-    is_unreachable: bool = False  # it could not be reached
+    is_rate_limited: bool = False  # 429, 503 or a rate-limit page
+    is_unreachable: bool = False
     retry_after: float = 0.0
 
 
@@ -31,16 +31,14 @@ FINAL_STATES = {
 
 
 def decide_lease_outcome(visit: Visit, lease: Lease, attempts: int, max_retries: int) -> LeaseOutcome:
-    """Say how this lease ends."""
     if visit.outcome is Outcome.RETURNED:
         return LeaseOutcome(lease, UrlState.QUEUED, attempts=attempts)
     if visit.outcome is not Outcome.RETRY:
         return LeaseOutcome(lease, FINAL_STATES[visit.outcome], visit.reason, visit.detail, attempts)
-    if (
-        visit.reason is Reason.CONNECT and attempts < GIVE_UP_AFTER
-    ):  # not the page's fault: its host rests, or is given up
+    # Not a fault of the page: its host is backed off or given up.
+    if visit.reason is Reason.CONNECT and attempts < GIVE_UP_AFTER:
         return LeaseOutcome(lease, UrlState.QUEUED, visit.reason, visit.detail, attempts + 1)
-    limited = visit.reason is Reason.RATE_LIMITED  # its host rests, and it is tried first when that is over
+    limited = visit.reason is Reason.RATE_LIMITED  # retried first after the host's back-off
     if attempts >= max_retries + limited:
         return LeaseOutcome(lease, UrlState.FAILED, visit.reason, visit.detail, attempts + 1)
     ready = 0.0 if limited else visit.visited_at + RETRY_BASE_DELAY * 2**attempts
@@ -48,7 +46,6 @@ def decide_lease_outcome(visit: Visit, lease: Lease, attempts: int, max_retries:
 
 
 def classify_host_signal(visit: Visit) -> HostSignal:
-    """Say how the host behaved."""
     if visit.outcome not in (Outcome.RETRY, Outcome.FAILED):
         return HostSignal()
     limited = visit.status in (429, 503) or visit.reason is Reason.RATE_LIMITED

@@ -1,6 +1,6 @@
-"""Who may be asked for now: leases of queued URLs, and the host closed in the same transaction.
+"""URL queue: lease the best ready URLs of hosts to workers.
 
-All politeness is decided here, atomically, by the owner of the queue.
+Politeness is decided here, in the transaction that grants the leases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ SELECT_LEASES = "SELECT url, host, rank, token FROM leases"
 
 
 class UrlQueue:
-    """Hands out leases and takes them back."""
+    """Grants leases on queued URLs and ends them."""
 
     def __init__(
         self, db: Connection, politeness: Politeness, host_preference: HostPreference = HostPreference.BEST
@@ -40,13 +40,13 @@ class UrlQueue:
         self.db = db
         self.politeness = politeness
         self.host_preference = host_preference
-        self.quota: HostQuota | None = None  # pages of each host, where they are limited
-        self.isolated_tokens: dict[str, int] = {}  # which lease a migrant is at with nothing beside it, as it said
+        self.quota: HostQuota | None = None  # None: no limit per host
+        self.isolated_tokens: dict[str, int] = {}  # worker -> lease it fetches with nothing in parallel
 
     def find_ready_hosts(
         self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
     ) -> list[ReadyHost]:
-        """The hosts that one of these migrants may be sent to now, the best first, and how much each may give."""
+        """Return the ready hosts for these workers, best first, with the share of each."""
         found = find_ready_hosts(self.db, self.politeness, self.host_preference, workers, now)
         if len(found) < 2:
             return found
@@ -57,19 +57,22 @@ class UrlQueue:
         return assign_shares_by_rank(self.db, found, limit, even, get_capacity)
 
     def lease_urls(self, worker: str, limit: int, now: float) -> list[FetchBatch]:
-        """Lease the best ready URLs, up to `room`, to one migrant."""
-        out: list[FetchBatch] = []
-        for door in self.find_ready_hosts([worker], now, limit):
+        """Lease up to `limit` of the best ready URLs to a worker."""
+        batches: list[FetchBatch] = []
+        for ready_host in self.find_ready_hosts([worker], now, limit):
             if limit <= 0:
                 break
-            itinerary = self.lease_host(door, worker, min(limit, door.share), now)
-            if itinerary is not None:
-                out.append(itinerary)
-                limit -= len(itinerary.tasks)
-        return out
+            batch = self.lease_host(ready_host, worker, min(limit, ready_host.share), now)
+            if batch is not None:
+                batches.append(batch)
+                limit -= len(batch.tasks)
+        return batches
 
     def lease_host(self, ready_host: ReadyHost, worker: str, limit: int, now: float) -> FetchBatch | None:
-        """Lease the best ready URLs of one host; it is closed to others in the same breath. None: nothing is ready."""
+        """Lease the best ready URLs of a host to a worker.
+
+        None: nothing is ready.
+        """
         host, name = ready_host.id, ready_host.host
         row = self.db.execute(f"SELECT {HOST_COLUMNS} FROM hosts WHERE id = ?", (host,)).fetchone()
         addresses, leased, status, body, at, until, pause, learned = row
@@ -87,13 +90,13 @@ class UrlQueue:
         leases.acquire_leases(
             self.db, granted, worker, now, now + self.politeness.compute_lease_seconds(name, len(rows), pause)
         )
-        stops = tuple(
+        tasks = tuple(
             FetchTask(r[1], token + n, Url(name + r[2]), r[3], r[4], r[5], r[6], role=UrlRole(r[7]), losses=r[8])
             for n, r in enumerate(rows)
         )
-        addressed = tuple(addresses.split())
+        address_list = tuple(addresses.split())
         delay = self.politeness.get_delay(name, learned)
-        return FetchBatch(Host(name), stops, addressed, robots, delay, self.politeness.connections)
+        return FetchBatch(Host(name), tasks, address_list, robots, delay, self.politeness.connections)
 
     def _delay_until_retry(self, host_id: int) -> None:
         self.db.execute(
@@ -103,7 +106,7 @@ class UrlQueue:
         )
 
     def _allocate_tokens(self, count: int) -> int:
-        """The first of `count` fencing tokens; they only ever grow."""
+        """Return the first of `count` new fencing tokens; tokens only grow."""
         row = self.db.execute(
             "INSERT INTO counters VALUES ('token', ?)"
             " ON CONFLICT (name) DO UPDATE SET value = counters.value + ? RETURNING value",
@@ -112,39 +115,39 @@ class UrlQueue:
         return int(row[0]) - count + 1
 
     def find_held_leases(self, tokens: Sequence[tuple[int, int]]) -> dict[int, Lease]:
-        """The leases that these (url, token) pairs still hold; a pair that is missing is fenced off."""
+        """Return the leases that these (URL id, token) pairs still hold."""
         return leases.find_held_leases(self.db, tokens)
 
     def complete_leases(self, outcomes: Sequence[LeaseOutcome]) -> None:
-        """End leases: each URL is in a final state now, or queued again."""
+        """End leases; see `leases.complete_leases`."""
         leases.complete_leases(self.db, outcomes)
 
     def apply_rank_gains(self, gains: Mapping[int, float]) -> None:
-        """Move URLs forward by what was learned of them since the last time; those no longer queued are passed over."""
+        """Raise the rank of queued URLs; URLs no longer queued are ignored."""
         self.db.executemany(
             "UPDATE queue SET rank = rank - ? WHERE url = ?", [(gain, url) for url, gain in gains.items()]
         )
 
     def renew_leases(self, worker: str, now: float) -> None:
-        """A heartbeat came: its leases live on."""
+        """Extend the leases of a worker after its heartbeat."""
         self.db.execute(
             "UPDATE leases SET until = ? WHERE migrant = ? AND until < ?",
             (now + self.politeness.lease_seconds, worker, now + self.politeness.lease_seconds / 2),
         )
 
     def release_leases(self, worker: str) -> int:
-        """Give back what a migrant held that never began; say how much that was."""
+        """Requeue the URLs of a worker that stopped normally; return their number."""
         return self._release(self._find_leases(worker))
 
     def release_after_crash(self, worker: str) -> tuple[int, int]:
-        """Give back what a lost migrant held; say how much that was, and how much of it is given up as its killer."""
+        """Requeue the URLs of a crashed worker; return their number and how many were given up."""
         held = self._find_leases(worker)
         return len(held), leases.release_after_crash(
             self.db, held, self.politeness.connections, self.isolated_tokens.pop(worker, 0)
         )
 
     def release_all_leases(self) -> int:
-        """Give back every lease: at start, when no migrant of an earlier run can be alive."""
+        """Requeue every leased URL at startup, when no worker of an earlier run is alive."""
         returned = self._release([Lease(*row) for row in self.db.execute(SELECT_LEASES)])
         self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
         return returned
@@ -157,9 +160,7 @@ class UrlQueue:
         return len(held_leases)
 
     def count_leased(self) -> int:
-        """How many URLs are in somebody's hands."""
         return int(self.db.execute("SELECT count(*) FROM leases").fetchone()[0])
 
     def count_queued(self) -> int:
-        """How many URLs wait to be visited."""
         return int(self.db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()[0])

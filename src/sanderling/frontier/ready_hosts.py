@@ -1,8 +1,8 @@
-"""Which hosts may be knocked at now, by whom, and how many URLs of each are among the best.
+"""Find hosts that may be requested now, by which worker, and how many of the best URLs each has.
 
-A host is *exclusive* when it wants pause between requests (ours, or that of its robots.txt), when its robots.txt is not
-known yet, or when it takes fewer connections than there are migrants: then one migrant at a time holds it, and no other
-host at the same address is in anybody's hands.
+A host is *exclusive* if it has a crawl delay (ours or that of its robots.txt), if its robots.txt is not known yet, or
+if it accepts fewer connections than there are workers. Then one worker at a time leases it, and no other host at the
+same address is leased.
 """
 
 from collections import Counter
@@ -18,28 +18,28 @@ from sanderling.frontier.politeness import MIGRANT_BATCH, UNBOUNDED, Politeness
 from sanderling.models import Host
 
 HOSTS_PER_WORKER = 64
-MAX_RANKED_URLS = 512  # URLs of each
-EQUAL_SHARE_DIVISOR = 4  # one in so many URLs is taken from all hosts alike, so that none is left unseen
-MAX_MERGED_HOSTS = 16  # hosts whose URLs are weighed against each other one by one, where no pause is asked for
+MAX_RANKED_URLS = 512  # per host
+EQUAL_SHARE_DIVISOR = 4  # one in so many URLs is shared equally, so that no host is left out
+MAX_MERGED_HOSTS = 16  # hosts without crawl delay whose URLs are compared one by one
 
 
 class ReadyHost(Struct, frozen=True, gc=False):
-    """A host that may be knocked at now, and who may do it."""
+    """A host whose crawl delay has passed, and the worker assigned to it."""
 
     id: int
     host: Host
     address: str
-    assigned_worker: str = ""  # the one migrant that may; empty: anyone
-    is_shared: bool = False  # may several?
-    queued: int = 0  # URLs of the host in the queue
-    leased: int = 0  # in somebody's hands
-    share: int = UNBOUNDED  # how many of its URLs are among the best
-    best_rank: float = 0.0  # rank of its best URL
-    rank_bonus: float = 0.0  # what its URLs gain against those of other hosts
+    assigned_worker: str = ""  # empty: any worker
+    is_shared: bool = False  # several workers may lease it
+    queued: int = 0  # queued URLs
+    leased: int = 0  # leased URLs
+    share: int = UNBOUNDED  # number of its URLs among the best of all hosts
+    best_rank: float = 0.0
+    rank_bonus: float = 0.0  # bonus against URLs of other hosts
 
 
 HostCapacity = Callable[[Host], int]
-"""How many URLs of a host can be worked off soon: more in hand would only keep migrants from other hosts."""
+"""Return how many URLs of a host can be fetched soon; leasing more would keep workers from other hosts."""
 
 SELECT_READY_HOSTS = """
     SELECT id, name, place, leased, holder, robots_until, waiting, visited, pause,
@@ -57,37 +57,35 @@ SELECT_READY_HOSTS = """
 def find_ready_hosts(
     db: Connection, politeness: Politeness, preference: HostPreference, workers: Sequence[str], now: float
 ) -> list[ReadyHost]:
-    """The hosts that one of these migrants may be sent to now, the best first; no two at one address."""
-    wanted = {
+    """Return the ready hosts for these workers, best first, without two at the same address."""
+    parameters = {
         "now": now,
         "proxied": int(politeness.uses_proxy),
         "shared": int(politeness.allows_sharing),
         "batch": MIGRANT_BATCH if politeness.migrant_hosts else politeness.get_max_in_flight(),
-        "most": HOSTS_PER_WORKER * len(workers),  # those open longest: so nobody starves
+        "most": HOSTS_PER_WORKER * len(workers),  # those ready longest, so that no host starves
     }
     holders = {f"holder_{chr(97 + n // 26)}{chr(97 + n % 26)}": name for n, name in enumerate(workers)}
     found: list[ReadyHost] = []
     places: set[str] = set()
-    for row in db.execute(SELECT_READY_HOSTS.format(able=",".join(f":{key}" for key in holders)), wanted | holders):
+    for row in db.execute(SELECT_READY_HOSTS.format(able=",".join(f":{key}" for key in holders)), parameters | holders):
         id_, name, place, leased, holder, robots_until, waiting, visited, pause, best = row
         if place and not politeness.allows_sharing and place in places:
             continue
         places.add(place)
-        shared, more = (
-            politeness.allows_sharing and robots_until > now and not pause,
-            compute_rank_bonus(preference, waiting, visited),
-        )
-        alone = "" if shared or not leased else holder
+        shared = politeness.allows_sharing and robots_until > now and not pause
+        bonus = compute_rank_bonus(preference, waiting, visited)
+        assigned = "" if shared or not leased else holder
         found.append(
-            ReadyHost(id_, Host(name), place, alone, shared, waiting, leased, best_rank=best or 0.0, rank_bonus=more)
+            ReadyHost(
+                id_, Host(name), place, assigned, shared, waiting, leased, best_rank=best or 0.0, rank_bonus=bonus
+            )
         )
-    return sorted(
-        found, key=lambda door: (door.best_rank - door.rank_bonus, -door.queued)
-    )  # a long queue begun late ends last
+    # Of equal ranks the longest queue first: started late, it would finish last.
+    return sorted(found, key=lambda host: (host.best_rank - host.rank_bonus, -host.queued))
 
 
 def compute_rank_bonus(preference: HostPreference, queued: int, visited: int) -> float:
-    """What the URLs of a host gain against those of others."""
     if preference is HostPreference.LARGEST:
         return 1e9 * queued
     return log((visited + queued) / max(1, visited)) if preference is HostPreference.UNSEEN else 0.0
@@ -96,18 +94,18 @@ def compute_rank_bonus(preference: HostPreference, queued: int, visited: int) ->
 def assign_shares_by_rank(
     db: Connection, hosts: Sequence[ReadyHost], limit: int, min_share: int, get_capacity: HostCapacity | None
 ) -> list[ReadyHost]:
-    """Let a host give what it has among the best, but no more than it can answer soon, and `even` at least."""
-    ranked: list[tuple[float, int, int]] = []  # of two alike, the one whose host gave fewer: so all are kept busy
-    for number, door in enumerate(hosts):
+    """Give each host its share of the best URLs: at least `min_share`, at most its capacity."""
+    ranked: list[tuple[float, int, int]] = []  # ties: the host with fewer so far, so that all stay busy
+    for number, host in enumerate(hosts):
         sql = "SELECT rank FROM queue WHERE host = ? ORDER BY rank LIMIT ?"
-        most = max(0, get_capacity(door.host) - door.leased) if get_capacity else MAX_RANKED_URLS
-        ranks = db.execute(sql, (door.id, min(limit, MAX_RANKED_URLS, most)))
-        ranked += [(-inf if n < min_share else rank - door.rank_bonus, n, number) for n, (rank,) in enumerate(ranks)]
+        capacity = max(0, get_capacity(host.host) - host.leased) if get_capacity else MAX_RANKED_URLS
+        ranks = db.execute(sql, (host.id, min(limit, MAX_RANKED_URLS, capacity)))
+        ranked += [(-inf if n < min_share else rank - host.rank_bonus, n, number) for n, (rank,) in enumerate(ranks)]
     ranked.sort()
     shares = Counter(number for _, _, number in ranked[:limit])
     return [replace(hosts[number], share=share) for number, share in shares.items()]
 
 
 def assign_equal_shares(hosts: Sequence[ReadyHost], limit: int) -> list[ReadyHost]:
-    """Let every host have its turn, however many URLs the first of them could take."""
-    return [replace(door, share=max(1, limit // len(hosts))) for door in hosts]
+    """Give every host an equal share of the limit, but at least 1."""
+    return [replace(host, share=max(1, limit // len(hosts))) for host in hosts]

@@ -1,20 +1,20 @@
-"""Known URLs that are queued once more, or no longer wanted: many at a time, when a run begins or pages become due."""
+"""Requeue or dequeue known URLs in bulk, when a run starts or pages become due."""
 
 from collections.abc import Iterable, Sequence
 
 from sanderling.db.connection import Connection
 from sanderling.models import Reason, UrlState
 
-REVISITABLE_STATES = f"'{UrlState.VISITED}', '{UrlState.GONE}'"  # states in which a page may be visited again
+REVISITABLE_STATES = f"'{UrlState.VISITED}', '{UrlState.GONE}'"
 
 
 def requeue_pages(db: Connection, url_ids: Iterable[int], rank: float = 0.0) -> None:
-    """Queue known pages for another visit, in this order; one that is named twice is visited once."""
-    rows = [(rank + place, url) for place, url in enumerate(dict.fromkeys(url_ids))]
+    """Queue known pages for a revisit, in this order; duplicates are queued once."""
+    rows = [(rank + position, url) for position, url in enumerate(dict.fromkeys(url_ids))]
     ids = [(url,) for _, url in rows]
     db.executemany(
-        f"INSERT INTO queue (url, host, rank) SELECT id, host, ? FROM urls WHERE id = ? AND state IN ({REVISITABLE_STATES})"
-        " ON CONFLICT (url) DO NOTHING",
+        "INSERT INTO queue (url, host, rank) SELECT id, host, ? FROM urls WHERE id = ?"
+        f" AND state IN ({REVISITABLE_STATES}) ON CONFLICT (url) DO NOTHING",
         rows,
     )
     db.executemany(
@@ -23,13 +23,14 @@ def requeue_pages(db: Connection, url_ids: Iterable[int], rank: float = 0.0) -> 
         ids,
     )
     db.executemany(
-        f"UPDATE urls SET state = '{UrlState.QUEUED}', attempts = 0, losses = 0 WHERE id = ? AND state IN ({REVISITABLE_STATES})",
+        f"UPDATE urls SET state = '{UrlState.QUEUED}', attempts = 0, losses = 0"
+        f" WHERE id = ? AND state IN ({REVISITABLE_STATES})",
         ids,
     )
 
 
 def requeue_urls(db: Connection, rows: Sequence[tuple[int, int, float]]) -> None:
-    """Queue URLs, each with its host and its rank, whatever became of them before."""
+    """Queue URLs, given as (id, host id, rank), whatever their state."""
     db.executemany("INSERT INTO queue (url, host, rank) VALUES (?, ?, ?)", rows)
     db.executemany(
         f"UPDATE urls SET state = '{UrlState.QUEUED}', attempts = 0, losses = 0 WHERE id = ?",
@@ -39,7 +40,7 @@ def requeue_urls(db: Connection, rows: Sequence[tuple[int, int, float]]) -> None
 
 
 def dequeue_urls(db: Connection, rows: Sequence[tuple[int, UrlState, Reason]]) -> None:
-    """Take URLs out of the queue, each with what becomes of it and why."""
+    """Remove URLs from the queue and set their state and reason."""
     db.executemany(
         "UPDATE urls SET state = ?, reason = ? WHERE id = ?", [(state, why, url) for url, state, why in rows]
     )
@@ -48,7 +49,7 @@ def dequeue_urls(db: Connection, rows: Sequence[tuple[int, UrlState, Reason]]) -
 
 
 def update_skip_reasons(db: Connection, rows: Sequence[tuple[int, Reason, str]]) -> None:
-    """Give URLs that stay skipped another reason and note."""
+    """Set the reason and detail of URLs that stay skipped."""
     db.executemany("UPDATE urls SET reason = ?, note = ? WHERE id = ?", [(why, note, url) for url, why, note in rows])
 
 

@@ -1,8 +1,8 @@
-"""Known URLs with how often each was met, kept in memory before the disk is asked (MIG-10, SPEC 8).
+"""Cache of known URLs with occurrence counts, consulted before the database (MIG-10, SPEC 8).
 
-The thesis calls it LRU and evicts by occurrence count, which is LFU (E26): that is the default. A crawl meets a hundred
-links on each page, so it is one dictionary, oldest first, and when it is full a quarter goes at once: the rarest, of
-those the ones met longest ago; or, as `lru`, the ones met longest ago.
+The thesis calls the cache LRU but evicts by occurrence count, which is LFU (E26): LFU is the default. With a hundred
+links per page speed matters, so the cache is one dictionary, oldest first. When it is full a quarter is evicted at
+once: with LFU the rarest URLs (ties: least recently seen), with LRU the least recently seen.
 """
 
 from collections import Counter
@@ -10,22 +10,22 @@ from enum import StrEnum
 from itertools import compress, islice, repeat
 from operator import rshift
 
-CAPACITY = 120_000  # URLs; under about 20 MB
-EVICTION_DIVISOR = 4  # one in so many goes when there is no room
-VALUE_BITS = 56  # of a value: 48 of id and 8 of depth
-OCCURRENCE_UNIT = 1 << VALUE_BITS  # one occurrence
+CAPACITY = 120_000  # URLs; about 20 MB
+EVICTION_DIVISOR = 4  # a quarter is evicted at once
+VALUE_BITS = 56  # 48 bits of id and 8 of depth
+OCCURRENCE_UNIT = 1 << VALUE_BITS
 VALUE_MASK = OCCURRENCE_UNIT - 1
 
 
 class EvictionPolicy(StrEnum):
-    """Which URLs go when there is no room."""
+    """Which URLs are evicted from a full cache."""
 
-    LFU = "lfu"  # the rarest, and of those the ones met longest ago
-    LRU = "lru"  # the ones met longest ago
+    LFU = "lfu"  # the rarest, of those the least recently seen
+    LRU = "lru"  # the least recently seen
 
 
 class UrlCache:
-    """Values of known URLs by their hash, with occurrences above them; a value has at most 56 bits."""
+    """Maps URL hashes to values of at most 56 bits, with the occurrence count in the bits above."""
 
     def __init__(self, capacity: int = CAPACITY, policy: EvictionPolicy = EvictionPolicy.LFU) -> None:
         self.capacity = max(EVICTION_DIVISOR, capacity)
@@ -34,7 +34,10 @@ class UrlCache:
         self.lookups = self.hits = self.evictions = 0
 
     def get(self, key: int) -> int | None:
-        """The value of a URL, now met once more; None if it is not here."""
+        """Return the value of a URL and count the occurrence.
+
+        None: it is not cached.
+        """
         packed = self.values.pop(key, None)
         if packed is None:
             return None
@@ -42,32 +45,29 @@ class UrlCache:
         return packed & VALUE_MASK
 
     def put(self, key: int, value: int) -> None:
-        """Take a URL in, or give one that is here another value."""
+        """Insert a URL or replace its value; may evict a quarter of the cache."""
         before = self.values.pop(key, OCCURRENCE_UNIT)
         if len(self.values) >= self.capacity:
             self._evict()
         self.values[key] = before & ~VALUE_MASK | value
 
     def get_occurrences(self, key: int) -> int:
-        """How often a URL was met, as far as is known here."""
         return self.values.get(key, 0) // OCCURRENCE_UNIT
 
     def _evict(self) -> None:
-        leaving = len(self.values) // EVICTION_DIVISOR
-        for key in (
-            self._find_rarest(leaving) if self.policy is EvictionPolicy.LFU else list(islice(self.values, leaving))
-        ):
+        count = len(self.values) // EVICTION_DIVISOR
+        for key in self._find_rarest(count) if self.policy is EvictionPolicy.LFU else list(islice(self.values, count)):
             del self.values[key]
-        self.evictions += leaving
+        self.evictions += count
 
     def _find_rarest(self, count: int) -> list[int]:
-        """The keys met least often, oldest first where they are equal."""
+        """Return the keys with the fewest occurrences; ties: oldest first."""
         counts = list(map(rshift, self.values.values(), repeat(VALUE_BITS)))
-        tally = Counter(counts)
-        below = most = 0
-        for most in sorted(tally):
-            if below + tally[most] >= count:
+        histogram = Counter(counts)
+        below = limit = 0
+        for limit in sorted(histogram):
+            if below + histogram[limit] >= count:
                 break
-            below += tally[most]
-        rarer = list(compress(self.values, map(most.__gt__, counts)))
-        return rarer + list(islice(compress(self.values, map(most.__eq__, counts)), count - below))
+            below += histogram[limit]
+        rarer = list(compress(self.values, map(limit.__gt__, counts)))
+        return rarer + list(islice(compress(self.values, map(limit.__eq__, counts)), count - below))

@@ -34,7 +34,7 @@ def test_the_words_of_a_query_have_one_weight_and_common_words_none() -> None:
 
 @pytest.mark.parametrize("query", ["", "the of and", "!!!", "12 345"])
 def test_a_query_without_a_word_gets_a_sentence_with_an_example(query: str) -> None:
-    with pytest.raises(UsageError, match="no word to look for; write for example --query"):
+    with pytest.raises(UsageError, match="no usable word; write for example --query"):
         build_topic_from_query(query)
 
 
@@ -44,7 +44,7 @@ def test_a_text_gives_the_words_it_uses_most() -> None:
     )
     assert max(topic.words, key=topic.words.__getitem__) == "vacuum"
     assert sum(topic.words.values()) == pytest.approx(1)
-    with pytest.raises(UsageError, match=r"--like-text empty\.txt has no word"):
+    with pytest.raises(UsageError, match=r"--like-text empty\.txt contains no usable word"):
         build_topic_from_text(" - 1 2 3 -", "empty.txt")
 
 

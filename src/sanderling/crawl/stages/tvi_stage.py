@@ -9,10 +9,10 @@ from sanderling.crawl.context import CrawlContext, load_url_rows
 from sanderling.crawl.stages.change_detection import classify_changes, schedule_visits
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.crawl.stages.page_links import build_visit_row, pair_near_duplicates, resolve_link_ids
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.process import UNCHANGED_DETAIL, ResponseProcessor
+from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, FetchTask, Outcome, Url, UrlRole, UrlSource, UrlState, Visit
 from sanderling.revisit.tvi import parse_table, patch_page

@@ -1,10 +1,9 @@
-"""Orderings to choose from, one small file each; `choose.py` reads what `--order` says.
+"""Crawl orderings, selected with `--order`; `ordering_registry.py` parses the option.
 
-breadth.py     level by level                     depth.py        the newest page's links first
-pvalue.py      IPC: three lists, 4:2:1            coverage.py     MIG: what leads to most new pages
-pagerank.py    PageRank of the graph so far       opic.py         each page shares its cash among its links
-hits.py        what good hubs point at            sites.py        larger sites first
-sitemap.py     what sitemaps say                  popularity.py   what access logs say
-fish.py        near relevant pages, or not at all shark.py        the same in shades
-similarity.py  best first by words                mix.py          several at once, with weights
+simple.py        breadth first, depth first, backlinks, sitemap priority, largest site
+pvalue.py        IPC: three lists in the ratio 4:2:1     coverage.py      MIG: pages that lead to most new links
+pagerank.py      PageRank of the graph so far            opic.py          pages distribute cash over their links
+hits.py          pages that good hubs link to            popularity.py    request counts from access logs
+fish_search.py   neighbors of relevant pages only        shark_search.py  fish search with graded relevance
+best_first.py    similarity to the topic                 weighted.py      weighted sum of orderings
 """

@@ -1,4 +1,4 @@
-"""Best first by similarity (Cho, LIT-ORD): the link whose words and whose page speak most of the topic goes first."""
+"""Best-first ordering by similarity (Cho, LIT-ORD): relevance of the link text and of the linking page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,13 +6,13 @@ from sanderling.frontier.ordering.host_exploration import NewHostBonus
 from sanderling.frontier.ordering.protocol import EAGER_PAGES, CrawledPage, FoundUrl, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-PAGE_WEIGHT = 0.5  # the weight of the page against the words of the link
+PAGE_WEIGHT = 0.5  # weight of the page; the rest is the weight of the link text
 MIN_GAIN = 0.05
 MIN_SCORE = 1e-6
 
 
 class BestFirstOrdering(Ordering):
-    """The best that was found for each URL."""
+    """Ranks each URL by the best score of any link to it."""
 
     is_focused = True
 
@@ -34,9 +34,9 @@ class BestFirstOrdering(Ordering):
         self.new_host_bonus.record_page(crawled_page.url, crawled_page.relevance)
         self.page_count += 1
         self.is_eager = self.page_count < EAGER_PAGES
-        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
-        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
-            self.scores.raise_score(target, _compute_score(crawled_page.relevance, promise))
+        topic_scores = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, topic_score in zip(crawled_page.target_ids, topic_scores, strict=True):
+            self.scores.raise_score(target, _compute_score(crawled_page.relevance, topic_score))
 
     def pop_rank_gains(self) -> Mapping[int, float]:
         return self.scores.pop_gains(float, MIN_GAIN)

@@ -1,9 +1,8 @@
-"""Fish search (De Bra, LIT-FISH): near relevant pages, or not at all.
+"""Fish search (De Bra, LIT-FISH): only follow links near relevant pages.
 
-The links of a relevant page go to the front, the first page first, and live for a few levels; those of another page
-live one level less than it did itself, and are not visited at all once no level is left, unless a relevant page links
-to them as well. A page is relevant or it is not: it is if it speaks more of the topic than pages so far did on average.
-A link that names the topic itself goes before all others.
+Links of a relevant page go to the front of the queue with a life of a few levels. Links of other pages live one level
+less than their page; at zero they are not crawled unless a relevant page links to them too. Relevance is binary: a page
+is relevant if it scores well above the mean so far. A link whose text names the topic goes before all others.
 """
 
 from collections import Counter
@@ -12,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from sanderling.frontier.ordering.protocol import EAGER_PAGES, INFINITE_RANK, CrawledPage, FoundUrl, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-INITIAL_LIFE = 3  # levels without a relevant page
-TOPIC_LINK_LIFE = INITIAL_LIFE + 1  # life of a link that names the topic
-WIDTH = 60  # new links of a relevant page that go first; of another page, two thirds as many
-MIN_RELEVANCE = 0.1  # below this a page is never relevant
-MEAN_FACTOR = 1.5  # times the mean of the pages so far
-TOPIC_LINK_SCORE = 0.4  # promise of a link that names half of the topic
-RANKS_PER_LEVEL = 1e12  # more than there are turns
-BEYOND_WIDTH_PENALTY = 0.5 * RANKS_PER_LEVEL  # what is beyond the width
+INITIAL_LIFE = 3  # levels to follow without a relevant page
+TOPIC_LINK_LIFE = INITIAL_LIFE + 1
+WIDTH = 60  # links of a relevant page that go first; two thirds of it for other pages
+MIN_RELEVANCE = 0.1
+MEAN_FACTOR = 1.5  # times the mean relevance so far
+TOPIC_LINK_SCORE = 0.4  # reached by a link text with half of the topic words
+RANKS_PER_LEVEL = 1e12  # more than there are fencing tokens
+BEYOND_WIDTH_PENALTY = 0.5 * RANKS_PER_LEVEL
 
 
 class FishSearchOrdering(Ordering):
-    """Levels left, by URL."""
+    """Ranks URLs by their remaining life in levels."""
 
     is_focused = True
     has_comparable_ranks = False
@@ -35,7 +34,7 @@ class FishSearchOrdering(Ordering):
         self.page_count = 1
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        seen: Counter[int] = Counter()
+        link_counts: Counter[int] = Counter()
         ranks = []
         for f in found_urls:
             life = (
@@ -43,21 +42,20 @@ class FishSearchOrdering(Ordering):
                 if f.source_id
                 else INITIAL_LIFE
             )
-            seen[f.source_id] += 1
+            link_counts[f.source_id] += 1
             width = WIDTH if life >= INITIAL_LIFE else WIDTH * 2 // 3
-            place = (
+            rank = (
                 -life * RANKS_PER_LEVEL
                 + f.source_token
-                + BEYOND_WIDTH_PENALTY * (f.source_id > 0 and seen[f.source_id] > width)
+                + BEYOND_WIDTH_PENALTY * (f.source_id > 0 and link_counts[f.source_id] > width)
             )
-            ranks.append(INFINITE_RANK if life <= 0 else place)
+            ranks.append(INFINITE_RANK if life <= 0 else rank)
         return ranks
 
     def _is_relevant(self, relevance: float) -> bool:
         return relevance >= max(MIN_RELEVANCE, MEAN_FACTOR * self.mean_relevance)
 
     def _compute_life(self, page_id: int, is_relevant: bool, topic_score: float) -> float:
-        """Levels that a link of this page lives."""
         if topic_score >= TOPIC_LINK_SCORE:
             return TOPIC_LINK_LIFE
         return INITIAL_LIFE if is_relevant else min(INITIAL_LIFE, self.life[page_id] or INITIAL_LIFE) - 1
@@ -65,9 +63,9 @@ class FishSearchOrdering(Ordering):
     def learn(self, crawled_page: CrawledPage) -> None:
         self.life.ensure_size(max(crawled_page.target_ids, default=crawled_page.id))
         is_relevant = self._is_relevant(crawled_page.relevance)
-        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
-        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
-            life = self._compute_life(crawled_page.id, is_relevant, promise)
+        topic_scores = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, topic_score in zip(crawled_page.target_ids, topic_scores, strict=True):
+            life = self._compute_life(crawled_page.id, is_relevant, topic_score)
             if life > 0:
                 self.life.raise_score(target, life)
         self.life.mark_visited(crawled_page.id)

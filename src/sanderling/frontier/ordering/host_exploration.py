@@ -1,19 +1,20 @@
-"""Hosts nobody has seen: their first links are tried, since no word of another host tells what is there.
+"""Bonus for the first links of new hosts, since relevance on other hosts predicts nothing about a new host.
 
-Without it a focused crawl stays at the first host that speaks a little of its topic. What a newcomer may be worth is
-learned: it begins high, and falls with each one that had nothing to say, so that a crawl of many sites spends little.
+Without it a focused crawl stays at the first host with slightly relevant pages. The bonus is the mean relevance of
+first pages on new hosts so far: it starts high and falls with each irrelevant host, so a crawl of many sites spends
+little on exploration.
 """
 
 from sanderling.models import Url
 
-LINKS_PER_NEW_HOST = 3  # links of a new host
-EXPECTED_RELEVANCE = 0.3  # relevance that is expected of the first newcomers
-PRIOR_HOSTS = 3  # newcomers that expectation counts for
-MAX_HOSTS = 100_000  # remembered; after that nobody is new
+LINKS_PER_NEW_HOST = 3
+EXPECTED_RELEVANCE = 0.3  # prior mean relevance of a new host
+PRIOR_HOSTS = 3  # hosts that the prior counts for
+MAX_HOSTS = 100_000  # beyond, no host counts as new
 
 
 class NewHostBonus:
-    """Counts how often the links of each host were tried, and how that went."""
+    """Counts links tried per host and the relevance of the first page of each."""
 
     def __init__(self) -> None:
         self.link_counts: dict[str, int] = {}
@@ -22,7 +23,7 @@ class NewHostBonus:
         self.pending_hosts: set[str] = set()
 
     def compute_bonus(self, url: Url) -> float:
-        """What to add to the rank of a new URL: something for the first links of a new host, else nothing."""
+        """Count a link and return its rank bonus: positive for the first links of a new host, else 0."""
         host = url.split("/", 3)[2]
         tried = self.link_counts.get(host, 0)
         if tried >= LINKS_PER_NEW_HOST or (not tried and len(self.link_counts) >= MAX_HOSTS):
@@ -32,7 +33,7 @@ class NewHostBonus:
         return self.relevance_sum / self.host_count
 
     def record_page(self, url: Url, relevance: float) -> None:
-        """A page was stored: if it is the first of its host, it says what newcomers are worth."""
+        """Update the expected relevance with the first stored page of a new host."""
         if not self.pending_hosts:
             return
         host = url.split("/", 3)[2]

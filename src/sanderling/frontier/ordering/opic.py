@@ -1,6 +1,6 @@
-"""OPIC (Abiteboul, Preda and Cobena): every page shares its cash equally among its links; the richest URL goes first.
+"""OPIC (Abiteboul, Preda and Cobena): each page distributes its cash equally over its links; most cash goes first.
 
-Seeds begin with all the cash. What comes to a page that is stored already stays there.
+Seeds start with all the cash. Cash that reaches a stored page stays there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,23 +9,23 @@ from math import log
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, HostPreference, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-MIN_CASH = 1e-30  # cash of the poorest
-MIN_GAIN = log(1.25)  # a URL is moved when its cash has grown by a quarter
+MIN_CASH = 1e-30
+MIN_GAIN = log(1.25)  # a URL is re-ranked when its cash has grown by a quarter
 
 
 def score_cash(cash: float) -> float:
-    """Cash as a score: a factor of e is worth one level of depth in a mix."""
+    """Return cash as a score; in a weighted mix a factor of e equals a level of depth."""
     return log(max(cash, MIN_CASH))
 
 
 class OpicOrdering(Ordering):
-    """Cash by URL."""
+    """Ranks URLs by cash."""
 
     host_preference = HostPreference.UNSEEN
 
     def __init__(self) -> None:
         self.cash = ScoreTable()
-        self.history = SumTable()  # cash that stored pages passed on
+        self.history = SumTable()  # cash that stored pages distributed
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
         return [
@@ -39,17 +39,17 @@ class OpicOrdering(Ordering):
     def learn(self, crawled_page: CrawledPage) -> None:
         cash, targets = self.cash, crawled_page.target_ids
         cash.ensure_size(max(targets, default=0))
-        held = self._get_cash(crawled_page.id, crawled_page.is_seed)
+        page_cash = self._get_cash(crawled_page.id, crawled_page.is_seed)
         cash.mark_visited(crawled_page.id)
-        values, told, mask = cash.values, cash.queued_scores, cash.mask
+        values, queued, mask = cash.values, cash.queued_scores, cash.mask
         values[crawled_page.id & mask] = 0.0
-        self.history.add(crawled_page.id, held)
-        share = max(held / max(1, len(targets)), MIN_CASH)
+        self.history.add(crawled_page.id, page_cash)
+        share = max(page_cash / max(1, len(targets)), MIN_CASH)
         for target in targets:
             at = target & mask
             values[at] += share
-            if not told[at]:
-                told[at] = share
+            if not queued[at]:
+                queued[at] = share
         cash.mark_changed(targets)
 
     def pop_rank_gains(self) -> Mapping[int, float]:

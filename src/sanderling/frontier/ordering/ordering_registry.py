@@ -1,4 +1,4 @@
-"""Read what `--order` says: a name, or several with weights (`pagerank+sitemap`, `0.7*opic+0.3*breadth`)."""
+"""Registry of orderings and parser of `--order`: a name, or a weighted mix such as `0.7*opic+0.3*breadth`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -28,116 +28,121 @@ from sanderling.frontier.ordering.simple import (
 from sanderling.frontier.ordering.topic import Topic
 from sanderling.frontier.ordering.weighted import WeightedOrdering
 
-DEFAULT_ORDERING = "pagerank"  # the best of those measured (docs/measurements/benchmarks.md)
-DEFAULT_FOCUSED_ORDERING = "shark"  # the same, of those that have a topic
+DEFAULT_ORDERING = "pagerank"  # best in benchmarks (docs/measurements/benchmarks.md)
+DEFAULT_FOCUSED_ORDERING = "shark"  # best focused ordering
 TERM_PATTERN = re.compile(r"\s*+(?:(\d++(?:\.\d++)?)\s*+\*\s*+)?([a-z-]++)\s*+")
 TOPIC_REQUIREMENT = "a topic: --query 'some words' or --like-text FILE"
-LOGS_REQUIREMENT = "to know what people ask for: --access-log FILE"
+LOGS_REQUIREMENT = "request counts: --access-log FILE"
 
 
 class OrderingInputs(Struct, frozen=True):
-    """What an ordering may need beside the crawl itself."""
+    """Optional inputs of orderings."""
 
     topic: Topic = Topic()
     access_counts: AccessCounts = AccessCounts()
-    get_path: Callable[[int], str] = str  # the path of a known URL, by its id
-    get_priority: Callable[[int], float] = lambda _url: DEFAULT_PRIORITY  # what a sitemap said of a known URL
+    get_path: Callable[[int], str] = str  # URL id -> path
+    get_priority: Callable[[int], float] = lambda _url: DEFAULT_PRIORITY  # URL id -> sitemap priority
 
     def has_requirement(self, requirement: str) -> bool:
-        """Is what an ordering needs there?"""
         return {TOPIC_REQUIREMENT: bool(self.topic), LOGS_REQUIREMENT: bool(self.access_counts.counts), "": True}[
             requirement
         ]
 
 
 class OrderingDefinition(Struct, frozen=True):
-    """An ordering that can be chosen."""
+    """A selectable ordering."""
 
     build: Callable[[OrderingInputs], Ordering]
     description: str
     requirement: str = ""
-    is_mixable: bool = True  # its ranks are of a size that adds up with others
+    is_mixable: bool = True  # its ranks can be summed with those of other orderings
 
 
 def _build_without_inputs(build: Callable[[], Ordering]) -> Callable[[OrderingInputs], Ordering]:
-    return lambda _given: build()
+    return lambda _inputs: build()
 
 
 def _build_popularity(scorer: PopularityScorer) -> Callable[[OrderingInputs], Ordering]:
-    return lambda given: PopularityOrdering(given.access_counts, scorer, given.get_path)
+    return lambda inputs: PopularityOrdering(inputs.access_counts, scorer, inputs.get_path)
 
 
 ORDERINGS: Mapping[str, OrderingDefinition] = {
-    "breadth": OrderingDefinition(_build_without_inputs(BreadthFirstOrdering), "level by level"),
+    "breadth": OrderingDefinition(_build_without_inputs(BreadthFirstOrdering), "breadth first, by link depth"),
     "depth": OrderingDefinition(
-        _build_without_inputs(DepthFirstOrdering), "the links of the newest page first", is_mixable=False
+        _build_without_inputs(DepthFirstOrdering), "depth first: links of the newest page", is_mixable=False
     ),
     "pvalue": OrderingDefinition(
-        _build_without_inputs(PvalueOrdering), "links out less links in, three lists taken 4 : 2 : 1", is_mixable=False
+        _build_without_inputs(PvalueOrdering),
+        "forward links minus backlinks, in three lists 4 : 2 : 1",
+        is_mixable=False,
     ),
-    "coverage": OrderingDefinition(_build_without_inputs(CoverageOrdering), "what leads to most new links"),
-    "backlinks": OrderingDefinition(_build_without_inputs(BacklinkOrdering), "what most stored pages link to"),
+    "coverage": OrderingDefinition(_build_without_inputs(CoverageOrdering), "pages that lead to most new links"),
+    "backlinks": OrderingDefinition(
+        _build_without_inputs(BacklinkOrdering), "number of stored pages that link to the URL"
+    ),
     "pagerank": OrderingDefinition(_build_without_inputs(PageRankOrdering), "PageRank of the graph so far"),
-    "opic": OrderingDefinition(_build_without_inputs(OpicOrdering), "each page shares its cash among its links"),
-    "hits": OrderingDefinition(_build_without_inputs(HitsOrdering), "what good hubs point at"),
-    "larger-sites": OrderingDefinition(_build_without_inputs(LargestSiteOrdering), "the site with most URLs waiting"),
-    "sitemap": OrderingDefinition(
-        lambda given: SitemapPriorityOrdering(given.get_priority), "the priority in sitemaps"
+    "opic": OrderingDefinition(
+        _build_without_inputs(OpicOrdering), "OPIC: each page distributes its cash over its links"
     ),
-    "popularity": OrderingDefinition(
-        _build_popularity(score_by_weight), "what people ask for, by --access-log", LOGS_REQUIREMENT
-    ),
+    "hits": OrderingDefinition(_build_without_inputs(HitsOrdering), "HITS: pages that good hubs link to"),
+    "larger-sites": OrderingDefinition(_build_without_inputs(LargestSiteOrdering), "the site with most queued URLs"),
+    "sitemap": OrderingDefinition(lambda inputs: SitemapPriorityOrdering(inputs.get_priority), "priority in sitemaps"),
+    "popularity": OrderingDefinition(_build_popularity(score_by_weight), "requests in --access-log", LOGS_REQUIREMENT),
     "popularity-tac": OrderingDefinition(
         _build_popularity(build_learned_scorer(use_all_counts=False)),
-        "the same, a tree that learned from the total count",
+        "requests in --access-log, decision tree on the total count",
         LOGS_REQUIREMENT,
     ),
     "popularity-sac": OrderingDefinition(
-        _build_popularity(build_learned_scorer(use_all_counts=True)), "the same, from the four counts", LOGS_REQUIREMENT
+        _build_popularity(build_learned_scorer(use_all_counts=True)),
+        "requests in --access-log, decision tree on four counts",
+        LOGS_REQUIREMENT,
     ),
     "popularity-tac-knn": OrderingDefinition(
         _build_popularity(build_learned_scorer(use_all_counts=False, use_tree=False)),
-        "nearest neighbours, total count",
+        "requests in --access-log, nearest neighbors on the total count",
         LOGS_REQUIREMENT,
     ),
     "popularity-sac-knn": OrderingDefinition(
         _build_popularity(build_learned_scorer(use_all_counts=True, use_tree=False)),
-        "nearest neighbours, four counts",
+        "requests in --access-log, nearest neighbors on four counts",
         LOGS_REQUIREMENT,
     ),
     "fish": OrderingDefinition(
         _build_without_inputs(FishSearchOrdering),
-        "near pages that speak of --query, or not at all",
+        "fish search: only links near pages about --query",
         TOPIC_REQUIREMENT,
         is_mixable=False,
     ),
-    "shark": OrderingDefinition(_build_without_inputs(SharkSearchOrdering), "the same in shades", TOPIC_REQUIREMENT),
+    "shark": OrderingDefinition(
+        _build_without_inputs(SharkSearchOrdering), "shark search: fish search with graded relevance", TOPIC_REQUIREMENT
+    ),
     "similarity": OrderingDefinition(
-        _build_without_inputs(BestFirstOrdering), "the links that speak most of --query", TOPIC_REQUIREMENT
+        _build_without_inputs(BestFirstOrdering), "best first: link text and page similar to --query", TOPIC_REQUIREMENT
     ),
 }
 
 
 def parse_ordering(text: str, inputs: OrderingInputs | None = None) -> Ordering:
-    """Make the ordering that was asked for, or say what there is."""
+    """Build the ordering named by `--order`. Raises UsageError with the valid names."""
     inputs = inputs or OrderingInputs()
     parts = [TERM_PATTERN.fullmatch(part) for part in text.split("+")]
-    named = [(float(found[1] or 1.0), found[2]) for found in parts if found and found[2] in ORDERINGS]
-    if len(named) < len(parts):
+    terms = [(float(match[1] or 1.0), match[2]) for match in parts if match and match[2] in ORDERINGS]
+    if len(terms) < len(parts):
         raise UsageError(
-            f"there is no ordering {text!r}; there are {', '.join(ORDERINGS)}, and mixes such as pagerank+sitemap"
+            f"unknown ordering {text!r}; choose from {', '.join(ORDERINGS)}, or a mix such as pagerank+sitemap"
             " or 0.7*opic+0.3*breadth"
         )
-    for _, name in named:
+    for _, name in terms:
         if not inputs.has_requirement(ORDERINGS[name].requirement):
             raise UsageError(f"--order {name} needs {ORDERINGS[name].requirement}")
-    if len(named) == 1:
-        return ORDERINGS[named[0][1]].build(inputs)
-    unmixable = [name for _, name in named if not ORDERINGS[name].is_mixable]
+    if len(terms) == 1:
+        return ORDERINGS[terms[0][1]].build(inputs)
+    unmixable = [name for _, name in terms if not ORDERINGS[name].is_mixable]
     if unmixable:
-        mixing = ", ".join(name for name, kind in ORDERINGS.items() if kind.is_mixable)
-        raise UsageError(f"{unmixable[0]} cannot be mixed with others; these can: {mixing}")
-    total = sum(weight for weight, _ in named)
+        mixable = ", ".join(name for name, definition in ORDERINGS.items() if definition.is_mixable)
+        raise UsageError(f"{unmixable[0]} cannot be mixed with other orderings; choose from: {mixable}")
+    total = sum(weight for weight, _ in terms)
     if total <= 0:
-        raise UsageError(f"the weights of {text!r} add up to nothing; write for example 0.7*opic+0.3*breadth")
-    return WeightedOrdering([(weight / total, ORDERINGS[name].build(inputs)) for weight, name in named])
+        raise UsageError(f"the weights of {text!r} add up to 0; write for example 0.7*opic+0.3*breadth")
+    return WeightedOrdering([(weight / total, ORDERINGS[name].build(inputs)) for weight, name in terms])

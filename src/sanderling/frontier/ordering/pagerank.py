@@ -1,12 +1,12 @@
-"""PageRank of the graph so far, kept up to date by pushing residuals; of equals, the page nearer to a seed goes first.
+"""Incremental PageRank of the graph so far, by pushing residuals.
 
-PR(p) = (1 - d) + d * sum PR(q) / out(q). A page keeps a residual: rank it received and has not passed on. To store a
-page is to push: its residual goes on to its links. Residual that comes to a stored page is pushed on later, the pages
-in turn, one link of an old page for two of a new one: so the work is bounded by the links of the crawl. A waiting
-URL is ranked by its residual, which is all the rank it has.
+PR(p) = (1 - d) + d * sum PR(q) / out(q). A page's residual is rank that it received and has not distributed. Storing a
+page pushes its residual to its links. Residual that reaches a stored page is pushed later, one link of an old page per
+two of new ones, so the work is bounded by the links of the crawl. A queued URL is ranked by its residual, which is all
+the rank it has.
 
-Two things differ from the textbook, because only a part of the graph is seen: a page counts as having a few links more
-than it shows, since one link among three is weak evidence, and each level down costs a little.
+Two deviations, because only a part of the graph is known: a page counts as having a few more links than it shows, since
+one link among three is weak evidence; and each level of depth costs a little.
 """
 
 from array import array
@@ -18,50 +18,46 @@ from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, HostPre
 from sanderling.frontier.ordering.score_table import VISITED_MARKER, ScoreTable, SumTable
 
 DAMPING = 0.85  # LIT-PR, the usual value
-BASE_RANK = 1 - DAMPING  # what every page has of its own
-SEED_RANK = 3.0  # what a seed has beside: a person chose it, and its pages link back to it
-ASSUMED_HIDDEN_LINKS = 10  # links a page is taken to have beside those it shows
-DEPTH_PENALTY = 0.5  # of score: what a level costs
+BASE_RANK = 1 - DAMPING  # initial rank of every page
+SEED_RANK = 3.0  # additional rank of a seed: a person chose it, and its pages link back to it
+ASSUMED_HIDDEN_LINKS = 10  # added to the link count of each page
+DEPTH_PENALTY = 0.5  # per level
 MIN_RANK = 1e-30
-MIN_PUSH_RESIDUAL = 0.1  # residual of a stored page that is worth passing on
-MIN_GAIN = log(1.25)  # a URL is moved when its residual has grown by a quarter
-NEW_LINKS_PER_OLD_LINK = 2  # for two links of new pages one of an old page is walked
-MAX_STORED_LINKS = 2_000_000  # links of stored pages in memory, 16 MB; those pushed longest ago go first
-LINK_BYTES = 8  # bytes of one of them
-RETAINED_SHARE = 0.9  # of them stay when there is no room
-PUSH_PENDING = VISITED_MARKER - 1  # told of a stored page that waits to be pushed
+MIN_PUSH_RESIDUAL = 0.1  # smaller residuals of stored pages are not pushed
+MIN_GAIN = log(1.25)  # a URL is re-ranked when its residual has grown by a quarter
+NEW_LINKS_PER_OLD_LINK = 2
+MAX_STORED_LINKS = 2_000_000  # of stored pages in memory, 16 MB; least recently pushed are evicted
+LINK_BYTES = 8
+RETAINED_SHARE = 0.9  # of the links after an eviction
+PUSH_PENDING = VISITED_MARKER - 1  # marker of a stored page in the push queue
 
 
 def score_rank(rank: float) -> float:
-    """Rank as a score: a factor of e is worth one level of depth in a mix."""
+    """Return rank as a score; in a weighted mix a factor of e equals a level of depth."""
     return log(max(rank, MIN_RANK))
 
 
 class PageRankOrdering(Ordering):
-    """Residuals by URL, and the links of stored pages that still pass rank on."""
+    """Ranks URLs by residual and stores the links of pages that still distribute rank."""
 
     host_preference = HostPreference.UNSEEN
 
     def __init__(self, max_stored_links: int = MAX_STORED_LINKS) -> None:
         self.residual = ScoreTable()
-        self.distributed = SumTable()  # rank that stored pages passed on: with the residual, all they ever had
+        self.distributed = SumTable()  # by stored pages; with the residual their total rank
         self.max_stored_links = max_stored_links
-        self.packed_links: dict[
-            int, bytes
-        ] = {}  # packed: each is one large block, away from the small objects of a batch
+        self.packed_links: dict[int, bytes] = {}  # one block per page avoids memory fragmentation
         self.stored_links = 0
-        self.push_queue: deque[int] = deque()  # stored pages with residual to pass on
-        self.push_budget = 0  # links that may still be walked for them
+        self.push_queue: deque[int] = deque()  # stored pages with residual to distribute
+        self.push_budget = 0  # links that may still be processed for them
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        scores: dict[
-            tuple[int, int], float
-        ] = {}  # what a page has for each of its links: found together, they share it
-        out = []
+        scores: dict[tuple[int, int], float] = {}  # links of one page share its score
+        ranks = []
         for f in found_urls:
-            known = scores.get((f.source_id, f.source_links))
-            if known is None:
-                known = (
+            score = scores.get((f.source_id, f.source_links))
+            if score is None:
+                score = (
                     score_rank(
                         DAMPING
                         * self._get_undistributed_rank(f.source_id, f.is_source_seed)
@@ -70,9 +66,9 @@ class PageRankOrdering(Ordering):
                     if f.source_id
                     else 0.0
                 )
-                scores[f.source_id, f.source_links] = known
-            out.append(DEPTH_PENALTY * f.depth - known)
-        return out
+                scores[f.source_id, f.source_links] = score
+            ranks.append(DEPTH_PENALTY * f.depth - score)
+        return ranks
 
     def _get_undistributed_rank(self, page_id: int, is_seed: bool) -> float:
         own = 0.0 if self.residual.is_visited(page_id) else BASE_RANK + SEED_RANK * is_seed
@@ -82,46 +78,46 @@ class PageRankOrdering(Ordering):
         page, targets = crawled_page.id, crawled_page.target_ids
         residual = self.residual
         residual.ensure_size(max(targets, default=page))
-        held = self._get_undistributed_rank(page, crawled_page.is_seed)
+        rank = self._get_undistributed_rank(page, crawled_page.is_seed)
         residual.mark_visited(page)
-        self._push_residual(page, held, targets)
+        self._push_residual(page, rank, targets)
         self._store_links(page, targets)
         self._push_old_pages(len(targets))
 
     def _push_residual(self, page_id: int, rank: float, target_ids: Sequence[int]) -> None:
         self.distributed.add(page_id, rank)
-        tally = self.residual
-        values, told, mask = tally.values, tally.queued_scores, tally.mask
+        residual = self.residual
+        values, queued, mask = residual.values, residual.queued_scores, residual.mask
         values[page_id & mask] = 0.0
         share = max(DAMPING * rank / (len(target_ids) + ASSUMED_HIDDEN_LINKS), MIN_RANK)
-        risen = []
+        changed = []
         for target in target_ids:
             at = target & mask
             values[at] = now = values[at] + share
-            known = told[at]
-            if known > 0:
-                risen.append(target)
-            elif not known:
-                told[at] = share
-            elif known == VISITED_MARKER and now > MIN_PUSH_RESIDUAL:
-                told[at] = PUSH_PENDING
+            state = queued[at]
+            if state > 0:
+                changed.append(target)
+            elif not state:
+                queued[at] = share
+            elif state == VISITED_MARKER and now > MIN_PUSH_RESIDUAL:
+                queued[at] = PUSH_PENDING
                 self.push_queue.append(target)
-        tally.mark_changed(risen)
+        residual.mark_changed(changed)
 
     def _push_old_pages(self, new_links: int) -> None:
-        """Push old pages, for half as many links as were just walked for a new one."""
+        """Push residuals of old pages, at half as many links as the new page had."""
         self.push_budget = min(self.push_budget + new_links // NEW_LINKS_PER_OLD_LINK, 10 * new_links)
-        tally = self.residual
+        residual = self.residual
         while self.push_queue and self.push_budget > 0:
             page = self.push_queue.popleft()
-            tally.mark_visited(page)
+            residual.mark_visited(page)
             packed = self.packed_links.pop(page, None)
             if packed is None:
-                continue  # its links were forgotten: what it holds stays with it
+                continue  # its links were evicted: the residual stays
             self.packed_links[page] = packed
             targets = array("q", packed)
             self.push_budget -= len(targets)
-            self._push_residual(page, tally[page], targets)
+            self._push_residual(page, residual[page], targets)
 
     def _store_links(self, page_id: int, target_ids: Sequence[int]) -> None:
         old = self.packed_links.pop(page_id, b"")
@@ -131,14 +127,14 @@ class PageRankOrdering(Ordering):
             self._evict_links()
 
     def _evict_links(self) -> None:
-        """Let the links pushed longest ago go, many at once: to find the oldest of a dictionary is to pass all gaps."""
-        leaving, left = [], self.stored_links - int(RETAINED_SHARE * self.max_stored_links)
+        """Evict the least recently pushed links in bulk: finding the first dictionary key skips deleted slots."""
+        evicted, excess = [], self.stored_links - int(RETAINED_SHARE * self.max_stored_links)
         for page, packed in self.packed_links.items():
-            if left <= 0:
+            if excess <= 0:
                 break
-            left -= len(packed) // LINK_BYTES
-            leaving.append(page)
-        self.stored_links -= sum(len(self.packed_links.pop(page)) for page in leaving) // LINK_BYTES
+            excess -= len(packed) // LINK_BYTES
+            evicted.append(page)
+        self.stored_links -= sum(len(self.packed_links.pop(page)) for page in evicted) // LINK_BYTES
 
     def pop_rank_gains(self) -> Mapping[int, float]:
         return self.residual.pop_gains(score_rank, MIN_GAIN)
@@ -147,7 +143,7 @@ class PageRankOrdering(Ordering):
         return DEPTH_PENALTY * depth - score_rank(self.residual[url_id] + self.distributed[url_id])
 
     def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002
-        """By what it received alone: so a waiting URL can be compared."""
+        """Rank by received rank alone, so that stored pages and queued URLs are comparable."""
         own = BASE_RANK if self.residual.is_visited(url_id) else 0.0
         return DEPTH_PENALTY * depth - score_rank(self.residual[url_id] + self.distributed[url_id] - own)
 

@@ -1,4 +1,4 @@
-"""What an ordering remembers, across runs: tallies are written down now and then, what came since is learned again."""
+"""Save the score tables of an ordering across runs. Visits since the last save are learned again."""
 
 import msgspec
 
@@ -9,31 +9,34 @@ BLOB_NAME = "ordering"
 
 
 class OrderingState(msgspec.Struct, frozen=True):
-    """The tallies of an ordering, and the last visit that is in them."""
+    """Score tables of an ordering and the last visit they include.
 
-    ordering_name: str
-    last_visit: int
-    score_tables: dict[str, bytes]
+    The stored keys keep their first names, so that existing collections can be read.
+    """
+
+    ordering_name: str = msgspec.field(name="order")
+    last_visit: int = msgspec.field(name="until")
+    score_tables: dict[str, bytes] = msgspec.field(name="tallies")
 
 
 def save_ordering(db: Connection, ordering_name: str, ordering: Ordering, last_visit: int) -> None:
-    """Write down what is remembered; call inside a transaction."""
-    memory = OrderingState(
-        ordering_name, last_visit, {name: tally.dump() for name, tally in ordering.get_score_tables().items()}
+    """Store the score tables. Call inside a transaction."""
+    state = OrderingState(
+        ordering_name, last_visit, {name: table.dump() for name, table in ordering.get_score_tables().items()}
     )
     db.execute(
         "INSERT INTO blobs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (BLOB_NAME, msgspec.msgpack.encode(memory)),
+        (BLOB_NAME, msgspec.msgpack.encode(state)),
     )
 
 
 def load_ordering(db: Connection, ordering_name: str, ordering: Ordering) -> int:
-    """Take up what was written down for the same ordering; say up to which visit it goes."""
+    """Load the score tables of the same ordering; return the last visit they include, or 0."""
     row = db.execute("SELECT value FROM blobs WHERE name = ?", (BLOB_NAME,)).fetchone()
-    memory = msgspec.msgpack.decode(row[0], type=OrderingState) if row else None
-    if memory is None or memory.ordering_name != ordering_name:
+    state = msgspec.msgpack.decode(row[0], type=OrderingState) if row else None
+    if state is None or state.ordering_name != ordering_name:
         return 0
-    for name, tally in ordering.get_score_tables().items():
-        if name in memory.score_tables:
-            tally.load(memory.score_tables[name])
-    return memory.last_visit
+    for name, table in ordering.get_score_tables().items():
+        if name in state.score_tables:
+            table.load(state.score_tables[name])
+    return state.last_visit

@@ -1,8 +1,7 @@
-"""Popularity from access logs (LIT-POP): what people ask for goes first; frontier/ordering/access_logs.py counts and
-scores it.
+"""Popularity ordering: frequently requested paths go first (LIT-POP; counts and scores in `access_logs.py`).
 
-How far a count is to be trusted is learned against the PageRank of pages that are stored: at the start of a crawl from
-those of earlier ones, then again each time twice as many are known. What waits already keeps its place.
+The scores are learned against the PageRank of stored pages, again each time twice as many pages are known. Queued
+URLs keep their rank.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,20 +11,20 @@ from sanderling.frontier.ordering.pagerank import PageRankOrdering
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, Ordering
 from sanderling.models import Url
 
-DEPTH_PENALTY = 0.01  # of two pages nobody asked for, the one nearer to a seed goes first
-MIN_LEARNING_PAGES = 30  # stored pages named in the logs, before anything is learned from them
+DEPTH_PENALTY = 0.01  # orders pages without requests by depth
+MIN_LEARNING_PAGES = 30  # stored pages in the logs before scores are learned
 
 PopularityScorer = Callable[[AccessCounts, Mapping[str, float]], Mapping[str, float]]
-"""Scores by path, from the counts and the PageRank of some paths."""
+"""Return scores by path, from request counts and the PageRank of some paths."""
 
 
 def get_url_path(url: Url) -> str:
-    """A URL as an access log has it."""
+    """Return path and query of a URL, as in an access log."""
     return url[url.index("/", 8) :]
 
 
 class PopularityOrdering(Ordering):
-    """Scores by path; `known` gives the path of a URL by its id."""
+    """Ranks URLs by the popularity score of their path; `get_path` maps a URL id to its path."""
 
     def __init__(self, access_counts: AccessCounts, scorer: PopularityScorer, get_path: Callable[[int], str]) -> None:
         self.access_counts = access_counts
@@ -33,7 +32,7 @@ class PopularityOrdering(Ordering):
         self.get_path = get_path
         self.scores = scorer(access_counts, {})
         self.pagerank = PageRankOrdering()
-        self.paths: dict[int, str] = {}  # stored pages that the logs name
+        self.paths: dict[int, str] = {}  # stored pages that occur in the logs
         self.next_learning_size = MIN_LEARNING_PAGES
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:

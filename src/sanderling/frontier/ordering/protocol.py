@@ -1,8 +1,8 @@
-"""Which page first: the seam behind `--order`. One ordering is one small file in `orderings/`.
+"""Protocol of crawl orderings: which page is fetched first (`--order`).
 
-An ordering gives a new URL its rank (smaller is sooner), learns from each stored page, and now and then says which
-waiting URLs gained by what it learned. It sees values only; the queue moves the rows. What it remembers of URLs lies in
-tallies of a few bytes each, so its memory is bounded, and a crawl that was killed learns it again from stored pages.
+An ordering ranks new URLs (smaller is sooner), learns from each stored page, and reports which queued URLs gained rank.
+It sees values only; the queue updates rows. Its memory is bounded score tables, which a crash can lose: they are
+learned again from stored pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,96 +14,94 @@ from msgspec import Struct
 from sanderling.frontier.ordering.score_table import SumTable
 from sanderling.models import Link, Url
 
-MAX_RERANK_INTERVAL = (
-    2_000  # pages between two looks at the gains, at most: what is moved costs more the more is waiting
-)
-MIN_RERANK_INTERVAL = 16  # and at least: a small crawl learns as early as a large one
-RERANK_INTERVAL_DIVISOR = 10  # a tenth of the crawl so far
-EAGER_PAGES = 120  # of a focused crawl: each is chosen by all that is known so far
-MAX_RANKED_TOGETHER = 200_000  # pages whose links are looked at together, when all are visited again
-INFINITE_RANK = float("inf")  # the rank of a URL that is not wanted
+MAX_RERANK_INTERVAL = 2_000  # pages between two re-rankings: the cost grows with the queue
+MIN_RERANK_INTERVAL = 16  # a small crawl learns as early as a large one
+RERANK_INTERVAL_DIVISOR = 10  # re-rank after a tenth of the crawl so far
+EAGER_PAGES = 120  # first pages of a focused crawl: re-rank after each
+MAX_RANKED_TOGETHER = 200_000  # pages whose links `rank_all` considers
+INFINITE_RANK = float("inf")  # the URL is not crawled
 
 
 class FoundUrl(Struct, frozen=True, gc=False):
-    """A URL somebody just found: what an ordering may judge it by before it was ever visited."""
+    """A newly found URL with the properties an ordering may rank it by."""
 
     url: Url
     depth: int
-    source_id: int = 0  # id of the page it was found on; 0 for none
-    source_token: int = 0  # fencing token of that page's lease: it only grows
-    source_links: int = 1  # of that page
-    backlinks: int = 1  # pages of this batch that link to it, for orderings that count them
-    is_source_seed: bool = False  # the page is a seed
-    source_relevance: float = 0.0  # of that page, in a focused crawl
-    topic_score: float = 0.0  # what the words of the link and those around it say, in a focused crawl
-    priority: float = 0.5  # what a sitemap said
+    source_id: int = 0  # page it was found on; 0: none
+    source_token: int = 0  # fencing token of that page's lease; tokens only grow
+    source_links: int = 1  # links of that page
+    backlinks: int = 1  # pages of this batch that link to it, if `needs_backlinks`
+    is_source_seed: bool = False
+    source_relevance: float = 0.0  # in a focused crawl
+    topic_score: float = 0.0  # of link text and surrounding text, in a focused crawl
+    priority: float = 0.5  # from a sitemap
 
 
 class CrawledPage(Struct, frozen=True, gc=False):
-    """A stored page with its links: what an ordering learns from."""
+    """A stored page with its links, from which an ordering learns."""
 
     id: int
     url: Url
-    target_ids: Sequence[int]  # ids
-    rank: float = 0.0  # the page's own, when it was leased
+    target_ids: Sequence[int]
+    rank: float = 0.0  # of the page when it was leased
     is_seed: bool = False
     relevance: float = 0.0
-    topic_scores: Sequence[float] = ()  # of the links, in their order; empty if the crawl has no topic
+    topic_scores: Sequence[float] = ()  # per link; empty without a topic
     title: str = ""
-    structure_fingerprint: bytes = b""  # the signature of how the page is built
-    links: Iterable[tuple[int, Link]] = ()  # the links themselves, with the ids of their targets
-    is_parked: bool = False  # it did not come home: a migrant keeps it
+    structure_fingerprint: bytes = b""
+    links: Iterable[tuple[int, Link]] = ()  # (target id, link)
+    is_parked: bool = False  # a worker keeps the page, only its links were reported
 
 
 LinkLookup = Callable[[int], Sequence[int]]
-"""The links of a stored page, as ids; none if it is not stored."""
+"""Return the target ids of a page's links; empty if the page is not stored."""
 
 
 class HostPreference(StrEnum):
-    """Which host goes first where several may be asked."""
+    """Which of several ready hosts goes first."""
 
-    BEST = "best"  # the one with the best URL
-    UNSEEN = "unseen"  # the same, and the less is seen of a host, the more its URLs may be worth
-    LARGEST = "largest"  # the one with most URLs waiting
+    BEST = "best"  # the host with the best URL
+    UNSEEN = "unseen"  # the same, with a bonus for hosts of which little is fetched
+    LARGEST = "largest"  # the host with most queued URLs
 
 
 class Ordering(Protocol):
-    """What the pipeline asks of an ordering; one that learns nothing leaves all but `rank` as they are."""
+    """Interface of an ordering. Only `rank` is required."""
 
     host_preference: HostPreference = HostPreference.BEST
-    is_focused: bool = False  # it wants the topic of the crawl
-    is_eager: bool = False  # it learns from every page: little is to be in hand, and what waits is moved at once
-    needs_backlinks: bool = False  # it wants to know how many pages link to a new URL
-    uses_sitemap_priority: bool = False  # what a sitemap says of a URL moves it
-    has_comparable_ranks: bool = True  # what waits can be told from what is stored by rank
+    is_focused: bool = False  # needs a topic
+    is_eager: bool = False  # learns from every page: lease few URLs, re-rank at once
+    needs_backlinks: bool = False  # needs FoundUrl.backlinks
+    uses_sitemap_priority: bool = False  # a sitemap priority re-ranks the URL
+    has_comparable_ranks: bool = True  # ranks of queued URLs and stored pages can be compared
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        """The places of new URLs that were found together; smaller is sooner, NEVER is not at all."""
+        """Return ranks of URLs that were found together; smaller is sooner, `INFINITE_RANK` is never."""
 
-    def learn(self, crawled_page: CrawledPage) -> None:  # noqa: ARG002 for those who learn
-        """A page was stored."""
+    def learn(self, crawled_page: CrawledPage) -> None:  # noqa: ARG002
+        """Learn from a stored page."""
         return
 
     def pop_rank_gains(self) -> Mapping[int, float]:
-        """By how much waiting URLs moved forward since the last time this was asked."""
+        """Return how much queued URLs gained since the last call, by URL id."""
         return {}
 
-    def compute_sitemap_gains(self, priority_changes: Mapping[int, float]) -> Mapping[int, float]:  # noqa: ARG002 for those who listen to owners
-        """By how much waiting URLs move forward, of which a sitemap now says so much more, or less, than before."""
+    def compute_sitemap_gains(self, priority_changes: Mapping[int, float]) -> Mapping[int, float]:  # noqa: ARG002
+        """Return how much queued URLs gain when their sitemap priority changes by these amounts."""
         return {}
 
-    def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002 for those who remember
-        """The place of a URL that is known already: at a new session, or after another ordering."""
+    def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002
+        """Return the rank of a known URL, at the start of a session or after a change of ordering."""
         return float(depth)
 
     def rank_all(self, known_urls: Sequence[tuple[int, int]], get_links: LinkLookup) -> Sequence[float]:  # noqa: ARG002
-        """The places of URLs, with their depths, that are all to be visited again; `links` gives those of a page."""
+        """Return ranks of (URL id, depth) pairs that are all revisited; `get_links` returns a page's links."""
         return [self.rank_known(url, depth) for url, depth in known_urls]
 
-    def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002 for those who know more
-        """The place of a page in a collection of limited size, as `rank` counts; the last leave it."""
+    def rank_for_retention(self, url_id: int, depth: int, relevance: float) -> float:  # noqa: ARG002
+        """Return the rank of a page in a collection of limited size; the largest are evicted."""
         return self.rank_known(url_id, depth)
 
     def get_score_tables(self) -> Mapping[str, SumTable]:
-        """What it remembers of URLs, by name."""
+        """Return the persistent score tables by name."""
         return {}

@@ -1,4 +1,4 @@
-"""Ranking by links (IPC-2..4): value of a page, three lists by rank, and an allocator that starves none of them."""
+"""P-value ordering (IPC-2..4): value pages by links, split them into three lists, interleave the lists 4:2:1."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,35 +11,35 @@ from sanderling.urls.normalize import get_host
 
 T = TypeVar("T")
 
-LIST_SHARES = (4, 2, 1)  # IPC 3.1: four from the first list, two from the second, one from the third
+LIST_SHARES = (4, 2, 1)  # IPC 3.1
 
 
 def compute_pvalue(forward_links: int, backlinks: int) -> int:
-    """Value a page by its links out less the stored pages that link to it: new hubs first."""
+    """Return forward links minus backlinks from stored pages: new hubs go first."""
     return forward_links - backlinks
 
 
 def estimate_forward_links(
     parsed_count: int | None, sitemap_count: int | None = None, host_median: int | None = None
 ) -> int:
-    """Guess the links on a page nobody has parsed yet; the paper leaves this open. None means not known."""
+    """Return the first known estimate of a page's links, else 0; the paper leaves this open."""
     return next((guess for guess in (parsed_count, sitemap_count, host_median) if guess is not None), 0)
 
 
 def sort_by_value(values: Iterable[tuple[T, int]]) -> list[tuple[T, int]]:
-    """Sort by value, largest first; equals keep the order of arrival."""
+    """Sort by value, largest first; ties keep their order."""
     return sorted(values, key=lambda pair: -pair[1])
 
 
 def split_evenly(ranked: Sequence[T], parts: int = len(LIST_SHARES)) -> list[Sequence[T]]:
-    """Cut into almost equal lists; what is left over goes to the first ones."""
+    """Split into almost equal lists; the first lists take the remainder."""
     size, extra = divmod(len(ranked), parts)
     ends = [size * part + min(part, extra) for part in range(parts + 1)]
     return [ranked[start:end] for start, end in pairwise(ends)]
 
 
 def interleave_lists(lists: Sequence[Iterable[T]], shares: Sequence[int] = LIST_SHARES) -> Iterator[T]:
-    """Hand out 4, 2 and 1 from the three lists in turn, skipping empty ones, until all are empty."""
+    """Yield 4, 2 and 1 items from the three lists in turn until all are empty."""
     queues = [deque(items) for items in lists]
     while any(queues):
         for queue, share in zip(queues, shares, strict=True):
@@ -47,20 +47,20 @@ def interleave_lists(lists: Sequence[Iterable[T]], shares: Sequence[int] = LIST_
                 yield queue.popleft()
 
 
-MAX_SAMPLES_PER_HOST = 31  # pages of a host whose links are remembered
+MAX_SAMPLES_PER_HOST = 31
 MAX_HOSTS = 10_000
 ROUND_SIZE = sum(LIST_SHARES)
 
 
 class PvalueOrdering(Ordering):
-    """Three lists on one queue."""
+    """Maps the three lists to turns of the queue."""
 
     needs_backlinks = True
     has_comparable_ranks = False
 
     def __init__(self) -> None:
-        self.current_turn = 0.0  # the turn the crawl is at
-        self.next_turns = [0.0] * len(LIST_SHARES)  # the turn after the last of each list
+        self.current_turn = 0.0
+        self.next_turns = [0.0] * len(LIST_SHARES)  # per list
         self.link_counts: dict[Host, list[int]] = {}
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
@@ -73,7 +73,7 @@ class PvalueOrdering(Ordering):
         )
 
     def _assign_turns(self, values: Sequence[int]) -> list[float]:
-        """Sort by value, cut in thirds, and give each the turn at which the allocator comes to it."""
+        """Sort by value, split in thirds, and return the turn at which the allocator reaches each URL."""
         turns = [0.0] * len(values)
         for number, part in enumerate(split_evenly(sort_by_value(enumerate(values)))):
             for (n, _), turn in zip(part, self._allocate_turns(number, len(part)), strict=True):
@@ -81,34 +81,34 @@ class PvalueOrdering(Ordering):
         return turns
 
     def _get_median_links(self, host: Host) -> int | None:
-        from statistics import median_low  # few crawls ask for this ordering
+        from statistics import median_low  # slow import, rarely used ordering
 
         counts = self.link_counts.get(host)
         return median_low(counts) if counts else None
 
     def _allocate_turns(self, list_index: int, count: int) -> list[float]:
-        """The next turns of a list: 4 in the first part of each round, 2 in the second, 1 at its end."""
-        share, before = LIST_SHARES[list_index], sum(LIST_SHARES[:list_index])
-        place = max(self.next_turns[list_index], self.current_turn // ROUND_SIZE * share)
-        self.next_turns[list_index] = place + count
-        return [(n // share) * ROUND_SIZE + before + n % share for n in (place + step for step in range(count))]
+        """Return the next turns of a list: 4 at the start of each round, then 2, then 1."""
+        share, offset = LIST_SHARES[list_index], sum(LIST_SHARES[:list_index])
+        position = max(self.next_turns[list_index], self.current_turn // ROUND_SIZE * share)
+        self.next_turns[list_index] = position + count
+        return [(n // share) * ROUND_SIZE + offset + n % share for n in (position + step for step in range(count))]
 
     def rank_all(self, known_urls: Sequence[tuple[int, int]], get_links: LinkLookup) -> Sequence[float]:
-        """By the links each page had when it was seen last, and the pages that link to it."""
-        held = {url: get_links(url) for url, _ in known_urls[:MAX_RANKED_TOGETHER]}
-        back = Counter(target for targets in held.values() for target in targets)
-        return self._assign_turns([compute_pvalue(len(held.get(url, ())), back[url]) for url, _ in known_urls])
+        """Rank by the stored links of each page and the pages that link to it."""
+        links = {url: get_links(url) for url, _ in known_urls[:MAX_RANKED_TOGETHER]}
+        backlinks = Counter(target for targets in links.values() for target in targets)
+        return self._assign_turns([compute_pvalue(len(links.get(url, ())), backlinks[url]) for url, _ in known_urls])
 
     def learn(self, crawled_page: CrawledPage) -> None:
         self.current_turn = max(self.current_turn, crawled_page.rank)
         if len(self.link_counts) >= MAX_HOSTS:
             self.link_counts.clear()
-        known = self.link_counts.setdefault(get_host(crawled_page.url), [])
-        known.append(len(crawled_page.target_ids))
-        del known[:-MAX_SAMPLES_PER_HOST]
+        counts = self.link_counts.setdefault(get_host(crawled_page.url), [])
+        counts.append(len(crawled_page.target_ids))
+        del counts[:-MAX_SAMPLES_PER_HOST]
 
 
 def get_list_number(rank: float) -> int:
-    """Which of the three lists a rank belongs to, counted from 1."""
+    """Return the list (1 to 3) that a rank belongs to."""
     turn = int(rank) % ROUND_SIZE
     return 1 + next(number for number in range(len(LIST_SHARES)) if turn < sum(LIST_SHARES[: number + 1]))

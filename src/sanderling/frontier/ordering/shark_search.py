@@ -1,8 +1,7 @@
-"""Shark search (Hersovici et al., LIT-SHARK): fish search in shades.
+"""Shark search (Hersovici et al., LIT-SHARK): fish search with graded relevance.
 
-A link inherits a part of its page's relevance, or, from a page that is not relevant, of what that page inherited; to
-this comes what the link's own words and those around it promise. So grandchildren of a relevant page go before those
-of another.
+A link inherits part of its page's relevance or, if the page is not relevant, of what the page inherited. The score of
+its own link text and surrounding text is added. So grandchildren of relevant pages go before those of other pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,15 +10,15 @@ from sanderling.frontier.ordering.host_exploration import NewHostBonus
 from sanderling.frontier.ordering.protocol import EAGER_PAGES, CrawledPage, FoundUrl, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-DELTA = 0.5  # what is inherited (SPEC 12.1, the usual values)
-GAMMA = 0.8  # the weight of what is inherited against what a link promises
-MIN_RELEVANCE = 0.1  # below this a page is not relevant
+DELTA = 0.5  # share that is inherited (SPEC 12.1, usual values)
+GAMMA = 0.8  # weight of the inherited score; the rest is the weight of the link
+MIN_RELEVANCE = 0.1
 MIN_GAIN = 0.05
 MIN_SCORE = 1e-6
 
 
 class SharkSearchOrdering(Ordering):
-    """What URLs inherit and what is expected of them."""
+    """Ranks URLs by potential score: inherited score and link score."""
 
     is_focused = True
 
@@ -31,9 +30,10 @@ class SharkSearchOrdering(Ordering):
         self.new_host_bonus = NewHostBonus()
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        new = self.new_host_bonus.compute_bonus
+        compute_bonus = self.new_host_bonus.compute_bonus
         return [
-            -_compute_potential(self._compute_inherited(f.source_id, f.source_relevance), f.topic_score) - new(f.url)
+            -_compute_potential(self._compute_inherited(f.source_id, f.source_relevance), f.topic_score)
+            - compute_bonus(f.url)
             for f in found_urls
         ]
 
@@ -41,18 +41,18 @@ class SharkSearchOrdering(Ordering):
         return DELTA * (relevance if relevance >= MIN_RELEVANCE else self.inherited_scores[page_id])
 
     def learn(self, crawled_page: CrawledPage) -> None:
-        furthest = max(crawled_page.target_ids, default=crawled_page.id)
-        self.inherited_scores.ensure_size(furthest)
-        self.potential_scores.ensure_size(furthest)
+        max_id = max(crawled_page.target_ids, default=crawled_page.id)
+        self.inherited_scores.ensure_size(max_id)
+        self.potential_scores.ensure_size(max_id)
         self.potential_scores.mark_visited(crawled_page.id)
         self.new_host_bonus.record_page(crawled_page.url, crawled_page.relevance)
         self.page_count += 1
         self.is_eager = self.page_count < EAGER_PAGES
-        passed = self._compute_inherited(crawled_page.id, crawled_page.relevance)
-        promises = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
-        for target, promise in zip(crawled_page.target_ids, promises, strict=True):
-            self.inherited_scores.raise_score(target, passed)
-            self.potential_scores.raise_score(target, _compute_potential(passed, promise))
+        inherited = self._compute_inherited(crawled_page.id, crawled_page.relevance)
+        topic_scores = crawled_page.topic_scores or [0.0] * len(crawled_page.target_ids)
+        for target, topic_score in zip(crawled_page.target_ids, topic_scores, strict=True):
+            self.inherited_scores.raise_score(target, inherited)
+            self.potential_scores.raise_score(target, _compute_potential(inherited, topic_score))
         self.inherited_scores.pending.clear()
 
     def pop_rank_gains(self) -> Mapping[int, float]:

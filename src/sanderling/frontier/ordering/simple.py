@@ -1,4 +1,4 @@
-"""Level by level, in the order of discovery: what peers do by default (LIT-BFS)."""
+"""Simple orderings: breadth first (LIT-BFS), depth first, backlinks, sitemap priority, largest site."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log
@@ -8,17 +8,17 @@ from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
 
 class BreadthFirstOrdering(Ordering):
-    """All of a level before the next."""
+    """Ranks by link depth."""
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        return [float(finding.depth) for finding in found_urls]
+        return [float(found.depth) for found in found_urls]
 
 
 MIN_GAIN = log(1.25)
 
 
 class BacklinkOrdering(Ordering):
-    """Links in by URL."""
+    """Ranks by the number of stored pages that link to the URL."""
 
     host_preference = HostPreference.UNSEEN
 
@@ -29,16 +29,16 @@ class BacklinkOrdering(Ordering):
         return [0.0] * len(found_urls)
 
     def learn(self, crawled_page: CrawledPage) -> None:
-        tally, targets = self.backlinks, crawled_page.target_ids
-        tally.ensure_size(max(targets, default=0))
-        tally.mark_visited(crawled_page.id)
-        values, told, mask = tally.values, tally.queued_scores, tally.mask
+        backlinks, targets = self.backlinks, crawled_page.target_ids
+        backlinks.ensure_size(max(targets, default=0))
+        backlinks.mark_visited(crawled_page.id)
+        values, queued, mask = backlinks.values, backlinks.queued_scores, backlinks.mask
         for target in targets:
             at = target & mask
             values[at] += 1.0
-            if not told[at]:
-                told[at] = 1.0
-        tally.mark_changed(targets)
+            if not queued[at]:
+                queued[at] = 1.0
+        backlinks.mark_changed(targets)
 
     def pop_rank_gains(self) -> Mapping[int, float]:
         return self.backlinks.pop_gains(log, MIN_GAIN)
@@ -51,12 +51,12 @@ class BacklinkOrdering(Ordering):
 
 
 class DepthFirstOrdering(Ordering):
-    """Turns only grow, so the last page looked at is the first whose links are followed; ties keep their order."""
+    """Ranks by fencing token of the linking page: tokens only grow, so links of the newest page go first."""
 
     has_comparable_ranks = False
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        return [-float(finding.source_token) for finding in found_urls]
+        return [-float(found.source_token) for found in found_urls]
 
     def rank_known(self, url_id: int, depth: int) -> float:  # noqa: ARG002
         return -float(depth)
@@ -65,12 +65,12 @@ class DepthFirstOrdering(Ordering):
         return float(depth)
 
 
-DEFAULT_PRIORITY = 0.5  # the priority of a page whose sitemap says none (sitemaps.org)
-DEPTH_PENALTY = 0.01  # of two pages with the same priority, the one nearer to a seed goes first
+DEFAULT_PRIORITY = 0.5  # of sitemap entries without priority (sitemaps.org)
+DEPTH_PENALTY = 0.01  # orders equal priorities by depth
 
 
 class SitemapPriorityOrdering(Ordering):
-    """Highest priority first; `known` gives what a sitemap said of a URL by its id."""
+    """Ranks by sitemap priority; `get_priority` maps a URL id to its priority."""
 
     uses_sitemap_priority = True
 
@@ -78,7 +78,7 @@ class SitemapPriorityOrdering(Ordering):
         self.get_priority = get_priority
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        return [DEPTH_PENALTY * finding.depth - finding.priority for finding in found_urls]
+        return [DEPTH_PENALTY * found.depth - found.priority for found in found_urls]
 
     def compute_sitemap_gains(self, priority_changes: Mapping[int, float]) -> Mapping[int, float]:
         return priority_changes
@@ -88,9 +88,9 @@ class SitemapPriorityOrdering(Ordering):
 
 
 class LargestSiteOrdering(Ordering):
-    """The choice is between hosts; within a host level by level."""
+    """Prefers the host with most queued URLs; within a host breadth first."""
 
     host_preference = HostPreference.LARGEST
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        return [float(finding.depth) for finding in found_urls]
+        return [float(found.depth) for found in found_urls]

@@ -1,4 +1,4 @@
-"""Several orderings at once, with weights: `0.7*opic+0.3*breadth`. Ranks and gains add up."""
+"""Weighted mix of orderings, for example `0.7*opic+0.3*breadth`. Ranks and gains are summed."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from sanderling.frontier.ordering.score_table import SumTable
 
 
 class WeightedOrdering(Ordering):
-    """A weighted sum."""
+    """Weighted sum of orderings."""
 
     def __init__(self, parts: Sequence[tuple[float, Ordering]]) -> None:
         self.parts = parts
@@ -58,7 +58,7 @@ class WeightedOrdering(Ordering):
 
     def get_score_tables(self) -> Mapping[str, SumTable]:
         return {
-            f"{number}.{name}": tally
+            f"{number}.{name}": table
             for number, (_, ordering) in enumerate(self.parts)
-            for name, tally in ordering.get_score_tables().items()
+            for name, table in ordering.get_score_tables().items()
         }

@@ -4,8 +4,8 @@ import socket
 from collections.abc import Mapping
 from contextlib import closing
 
-from sanderling.fetch.curl_transfer import HostEndpoint
 from sanderling.fetch.host_queue import parse_endpoint
+from sanderling.fetch.transport import HostEndpoint
 from sanderling.models import Host
 from sanderling.urls.normalize import get_host, normalize_url, split_url
 from sanderling.workers.migrant.messages import MigrantRequest

@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from sanderling.fetch.curl_transfer import FetchRequest, FetchResponse
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
@@ -23,6 +22,7 @@ from sanderling.fetch.process import (
     skip_fingerprints,
 )
 from sanderling.fetch.robots import RobotsRules, build_robots_rules
+from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult

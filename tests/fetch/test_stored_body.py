@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.fetch.process import read_stored_body
+from sanderling.fetch.stored_body import read_stored_body
 from sanderling.models import StoredVersion
 from sanderling.warc.packer import HttpExchange, pack_request, pack_response
 
