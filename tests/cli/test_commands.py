@@ -663,7 +663,7 @@ def test_who_lost_a_part_of_the_archive_is_told(tmp_path: Path, capsys: pytest.C
         os.truncate(file, file.stat().st_size - 5)
         capsys.readouterr()
         assert main(line) == 0
-    assert f"warning: {file.name} is shorter than was stored" in capsys.readouterr().err
+    assert f"warning: {file.name} is shorter than its committed length" in capsys.readouterr().err
     assert f"{file.name} lacks" in (tmp_path / "logs" / "crawl.log").read_text()
 
 

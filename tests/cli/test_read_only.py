@@ -140,4 +140,4 @@ def test_a_collection_of_an_older_version_says_why_it_cannot_be_read(
         db.execute("UPDATE migrations SET applied = applied - 1 WHERE room = 'frontier'")
     with read_only(tmp_path / "c") as folder:
         assert main(["status", "-C", str(folder)]) == 4
-    assert "older version of this program and cannot be brought up to date" in capsys.readouterr().err
+    assert "older version of this program and cannot be upgraded" in capsys.readouterr().err

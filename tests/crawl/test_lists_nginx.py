@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.crawl.test_lists import NAMES, NEW, OLD, SCENARIOS
-from tests.publisher.conftest import BROWSER, listed
+from tests.publisher.conftest import BROWSER, parse_listing
 from tests.support.site import free_port
 
 from sanderling.config.settings import HttpSettings, PolitenessSettings, RevisitSettings, WorkerSettings
@@ -67,7 +67,7 @@ class Beside:
         """What the list says now: paths with their priorities, and what happened to them since then."""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         line.request("GET", f"/changes.xml?LAST_VISIT={since:.3f}")
-        rows = listed(line.getresponse().read())
+        rows = parse_listing(line.getresponse().read())
         line.close()
         return {url.removeprefix(self.root): (priority, change) for url, priority, change in rows}
 

@@ -215,7 +215,7 @@ def test_one_store_has_one_coordinator(tmp_path: Path, store: str) -> None:
 
 def test_a_collection_stays_with_its_store(tmp_path: Path, store: str) -> None:
     open_collection(tmp_path / "a").close()
-    with pytest.raises(CollectionError, match="keeps its catalogue in SQLite"):
+    with pytest.raises(CollectionError, match="stores its database in SQLite"):
         open_collection(tmp_path / "a", store)
 
 

@@ -1,4 +1,4 @@
-"""A small site to publish."""
+"""Fixtures of a small published site."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -30,18 +30,18 @@ def db(site: PublishedSite) -> Iterator[Connection]:
 
 
 def publish(db: Connection, site: PublishedSite, hits: dict[str, int], now: int = NOW) -> int:
-    """Put pages with views into the store."""
+    """Store pages with views."""
     batch = ActivityBatch(changed_pages=dict.fromkeys(hits))
     batch.view_counts.update(hits)
     return write_batch(db, site, PathRules(), batch, now)
 
 
-def listed(xml: bytes) -> list[tuple[str, float, str]]:
-    """Read a list as a crawler would: path, priority, change."""
+def parse_listing(xml: bytes) -> list[tuple[str, float, str]]:
+    """Parse a list into (path, priority, change)."""
     rows = []
     for url in ElementTree.fromstring(xml).iter(SITEMAP + "url"):
-        mark = url.find(RS + "md")
-        place = (url.findtext(SITEMAP + "loc") or "").removeprefix("https://example.org")
-        change = "" if mark is None else mark.get("change", "")
-        rows.append((place, float(url.findtext(SITEMAP + "priority") or "nan"), change))
+        metadata = url.find(RS + "md")
+        path = (url.findtext(SITEMAP + "loc") or "").removeprefix("https://example.org")
+        change = "" if metadata is None else metadata.get("change", "")
+        rows.append((path, float(url.findtext(SITEMAP + "priority") or "nan"), change))
     return rows

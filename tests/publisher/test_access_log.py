@@ -1,4 +1,4 @@
-"""Lines of access logs, good and bad."""
+"""Tests of parsing access logs."""
 
 import pytest
 from hypothesis import given
@@ -11,18 +11,18 @@ COMBINED = (
 )
 
 
-def test_a_combined_line() -> None:
+def test_combined_format_is_parsed() -> None:
     line = AccessLogEntry("203.0.113.7", "", 971_211_336_000, "GET", "/a.html?x=1", 200, "Mozilla/5.0 (X11)")
     assert parse_log_line(COMBINED) == line
     assert parse_log_line(COMBINED + b' "extra field"') == line
 
 
-def test_a_common_line_has_no_agent_and_may_have_a_user() -> None:
+def test_common_format_has_no_user_agent() -> None:
     line = parse_log_line(b'::1 - frank s [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.0" 401 -')
     assert line == AccessLogEntry("::1", "frank s", 971_186_136_000, "GET", "/", 401, None)
 
 
-def test_quotes_inside_an_agent() -> None:
+def test_escaped_quotes_in_user_agent() -> None:
     line = parse_log_line(b'h - - [10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "-" "a \\"b\\" \\x22c"')
     assert line is not None
     assert line.user_agent == 'a \\"b\\" \\x22c'
@@ -41,11 +41,11 @@ def test_quotes_inside_an_agent() -> None:
         b'h - - [10/Oct/2000:13:55:36 +0000] "GET /' + b"a" * 70_000 + b' HTTP/1.1" 200 5',
     ],
 )
-def test_a_malformed_line_is_none(raw: bytes) -> None:
+def test_malformed_line_is_rejected(raw: bytes) -> None:
     assert parse_log_line(raw) is None
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_break_the_reader(raw: bytes) -> None:
+def test_arbitrary_bytes_are_accepted(raw: bytes) -> None:
     parse_log_line(raw)
     parse_log_line(COMBINED[:40] + raw)

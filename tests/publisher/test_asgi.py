@@ -1,4 +1,4 @@
-"""An ASGI application behind the middleware, in a real server on loopback."""
+"""Tests of the ASGI middleware in a real server on loopback."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request as Ask
+from urllib.request import Request as UrlRequest
 from urllib.request import urlopen
 
 import uvicorn
@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from tests.publisher.conftest import BROWSER, listed
+from tests.publisher.conftest import BROWSER, parse_listing
 
 from sanderling.publisher import AsgiPublisher, PublishedSite, RequestRecorder
 
@@ -37,13 +37,13 @@ Get = Callable[..., tuple[int, dict[str, str], bytes]]
 
 
 @contextmanager
-def serving(app: AsgiPublisher) -> Iterator[Get]:
-    """Serve until the end of the block; requests wait in the socket until the server is ready."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
+def run_server(app: AsgiPublisher) -> Iterator[Get]:
+    """Serve until the end of the block. Requests wait in the socket until the server is ready."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
-        thread = Thread(target=server.run, kwargs={"sockets": [door]})
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
             yield lambda path, method="GET": get(address + path, method)
         finally:
@@ -53,19 +53,22 @@ def serving(app: AsgiPublisher) -> Iterator[Get]:
 
 def get(url: str, method: str) -> tuple[int, dict[str, str], bytes]:
     try:
-        with urlopen(Ask(url, method=method, headers={"User-Agent": BROWSER}), timeout=20) as reply:
-            return reply.status, {name.lower(): value for name, value in reply.headers.items()}, reply.read()
-    except HTTPError as refused:
-        with refused:
-            return refused.code, {}, refused.read()
+        with urlopen(UrlRequest(url, method=method, headers={"User-Agent": BROWSER}), timeout=20) as response:
+            return response.status, {name.lower(): value for name, value in response.headers.items()}, response.read()
+    except HTTPError as error:
+        with error:
+            return error.code, {}, error.read()
 
 
-def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: PublishedSite) -> None:
-    choices = PublishedSite(site.base_url, site.state_file, page_parameters=("id",), serve_tvi_files=True)
-    with serving(AsgiPublisher(APP, choices)) as visit:
+def test_views_become_priorities_and_disallowed_pages_are_not_listed(site: PublishedSite) -> None:
+    configured_site = PublishedSite(site.base_url, site.state_file, page_parameters=("id",), serve_tvi_files=True)
+    with run_server(AsgiPublisher(APP, configured_site)) as visit:
         for path in ("/a", "/a", "/b?id=2&utm=9", "/b?id=2", "/x1", "/members"):
             visit(path)
-        assert listed(visit("/changes.xml?LAST_VISIT=0")[2]) == [("/a", 1.0, "created"), ("/b?id=2", 1.0, "created")]
+        assert parse_listing(visit("/changes.xml?LAST_VISIT=0")[2]) == [
+            ("/a", 1.0, "created"),
+            ("/b?id=2", 1.0, "created"),
+        ]
         assert b"Sitemap: https://example.org/sitemap.xml" in visit("/robots.txt")[2]
         assert visit("/a")[1]["link"].startswith("<https://example.org/changes.xml>")
         assert visit("/sitemap.xml", "HEAD")[2] == b""
@@ -73,14 +76,14 @@ def test_views_become_priorities_and_forbidden_pages_stay_unlisted(site: Publish
         assert json.loads(visit("/a.tvi")[2]) == {"n": ""}
 
 
-def test_what_was_noted_is_written_at_shutdown(site: PublishedSite) -> None:
-    with serving(AsgiPublisher(APP, site)) as visit:
+def test_recorded_requests_are_written_at_shutdown(site: PublishedSite) -> None:
+    with run_server(AsgiPublisher(APP, site)) as visit:
         visit("/late")
-    with serving(AsgiPublisher(APP, site)) as visit:
-        assert listed(visit("/changes.xml")[2]) == [("/late", 1.0, "created")]
+    with run_server(AsgiPublisher(APP, site)) as visit:
+        assert parse_listing(visit("/changes.xml")[2]) == [("/late", 1.0, "created")]
 
 
-def test_what_is_not_http_passes_through(site: PublishedSite) -> None:
+def test_other_protocols_are_passed_through(site: PublishedSite) -> None:
     seen = []
 
     async def inner(

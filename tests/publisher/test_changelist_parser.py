@@ -1,4 +1,4 @@
-"""The crawler's half reads what the site's half writes."""
+"""Tests of parsing the lists that the publisher writes."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ def fetch(site: PublishedSite, db: Connection, url: str) -> bytes:
     return build_response(site, db, ListingRequest(path, query), NOW + 3_600_000).body
 
 
-def test_a_list_is_read_to_its_end_and_continued_from_where_it_ended(db: Connection, site: PublishedSite) -> None:
+def test_list_is_read_completely_and_continued_at_until(db: Connection, site: PublishedSite) -> None:
     publish(db, site, {f"/{n}&": n for n in range(7)})
     write_batch(db, site, PathRules(), ActivityBatch(gone_paths={"/3&"}), NOW)
     url: str | None = build_changelist_url(HOME, "0") + "&limit=3"
@@ -45,7 +45,7 @@ def test_a_list_is_read_to_its_end_and_continued_from_where_it_ended(db: Connect
     assert again == (ListedChange("https://example.org/6&", "updated", 1.0, NOW),)
 
 
-def test_the_list_is_found_by_header_sitemap_and_well_known_path(db: Connection, site: PublishedSite) -> None:
+def test_list_is_found_by_header_sitemap_and_well_known_path(db: Connection, site: PublishedSite) -> None:
     assert find_changelist_in_header(build_link_header(site), "https://example.org/page") == HOME
     assert find_changelist_in_header('</changes.xml>; rel=changes, </x>; rel="y"', "https://example.org/a/b") == HOME
     assert find_changelist_in_document(fetch(site, db, "/sitemap.xml"), "https://example.org/sitemap.xml") == HOME
@@ -55,21 +55,21 @@ def test_the_list_is_found_by_header_sitemap_and_well_known_path(db: Connection,
 @pytest.mark.parametrize(
     "link", ["", "<", "<>;rel=changes", '<https://evil.example/c>; rel="changes"', "<http://[>; rel=changes"]
 )
-def test_a_header_that_names_no_list_of_this_site_is_none(link: str) -> None:
+def test_link_header_without_own_change_list_is_ignored(link: str) -> None:
     assert find_changelist_in_header(link, "https://example.org/") is None
 
 
-def test_pages_of_other_sites_are_not_believed() -> None:
+def test_pages_of_other_sites_are_ignored() -> None:
     body = b"<urlset><url><loc>https://evil.example/</loc></url><url><loc>/a</loc><priority>9</priority></url></urlset>"
     assert parse_changelist(body, HOME).changes == (ListedChange("https://example.org/a", "", None, None),)
 
 
 @given(st.binary(max_size=400))
-def test_no_bytes_break_the_reader(body: bytes) -> None:
+def test_arbitrary_bytes_are_accepted(body: bytes) -> None:
     parse_changelist(b"<rs:md capability='changelist' until='x'/><url><loc>" + body + b"</loc></url>", HOME)
     find_changelist_in_document(b"<rs:ln rel='changes' href='" + body + b"'/>", HOME)
 
 
-def test_a_hostile_list_takes_no_time() -> None:
+def test_hostile_list_takes_linear_time() -> None:
     assert parse_changelist(b"<url>" * 200_000, HOME).changes == ()
     assert parse_changelist(b"<rs:md " * 20_000 + b"<rs:ln " * 20_000, HOME).until is None

@@ -1,4 +1,4 @@
-"""People, machines, and crawlers that can be verified."""
+"""Tests of recognizing bots and verifying crawlers."""
 
 import pytest
 
@@ -29,42 +29,42 @@ MACHINES = [
 
 
 @pytest.mark.parametrize("agent", PEOPLE[:-1])
-def test_people_are_counted(agent: str) -> None:
+def test_browsers_are_not_bots(agent: str) -> None:
     assert not is_bot(agent)
     assert get_claimed_name(agent) == ""
 
 
 @pytest.mark.parametrize("agent", MACHINES)
-def test_machines_are_not(agent: str) -> None:
+def test_bots_are_recognized(agent: str) -> None:
     assert is_bot(agent)
     assert get_claimed_name(agent) != ""
 
 
-def names(address: str) -> list[str]:
+def resolve_test_names(address: str) -> list[str]:
     return {"66.249.66.1": ["crawl-66-249-66-1.googlebot.com"], "6.6.6.6": ["googlebot.com.evil.example"]}.get(
         address, []
     )
 
 
-def addresses(name: str) -> list[str]:
+def resolve_test_addresses(name: str) -> list[str]:
     return {"crawl-66-249-66-1.googlebot.com": ["66.249.66.1"]}.get(name, [])
 
 
-def test_a_crawler_is_verified_back_and_forth() -> None:
-    assert is_verified_crawler(MACHINES[2], "66.249.66.1", names, addresses)
+def test_crawler_is_verified_by_reverse_and_forward_dns() -> None:
+    assert is_verified_crawler(MACHINES[2], "66.249.66.1", resolve_test_names, resolve_test_addresses)
 
 
-def test_a_borrowed_name_is_not_verified() -> None:
-    assert not is_verified_crawler(MACHINES[2], "6.6.6.6", names, addresses)
-    assert not is_verified_crawler(MACHINES[2], "203.0.113.9", names, addresses)
-    assert not is_verified_crawler(MACHINES[4], "66.249.66.1", names, addresses)
-    assert not is_verified_crawler(MACHINES[2], "66.249.66.1", names, lambda name: ["1.2.3.4"])
+def test_forged_crawler_is_not_verified() -> None:
+    assert not is_verified_crawler(MACHINES[2], "6.6.6.6", resolve_test_names, resolve_test_addresses)
+    assert not is_verified_crawler(MACHINES[2], "203.0.113.9", resolve_test_names, resolve_test_addresses)
+    assert not is_verified_crawler(MACHINES[4], "66.249.66.1", resolve_test_names, resolve_test_addresses)
+    assert not is_verified_crawler(MACHINES[2], "66.249.66.1", resolve_test_names, lambda name: ["1.2.3.4"])
 
 
-def test_the_resolver_is_not_asked_about_nobody() -> None:
-    def asked(_: str) -> list[str]:
+def test_unknown_crawlers_are_not_looked_up() -> None:
+    def fail_lookup(_: str) -> list[str]:
         raise AssertionError("the resolver was asked")
 
-    assert not is_verified_crawler(PEOPLE[0], "203.0.113.9", asked, asked)
-    assert not is_verified_crawler(MACHINES[4], "203.0.113.9", asked, asked)
-    assert not is_verified_crawler(MACHINES[2], "", asked, asked)
+    assert not is_verified_crawler(PEOPLE[0], "203.0.113.9", fail_lookup, fail_lookup)
+    assert not is_verified_crawler(MACHINES[4], "203.0.113.9", fail_lookup, fail_lookup)
+    assert not is_verified_crawler(MACHINES[2], "", fail_lookup, fail_lookup)

@@ -1,4 +1,4 @@
-"""A document root as a list of pages."""
+"""Tests of scanning a document root."""
 
 import os
 from pathlib import Path
@@ -15,83 +15,83 @@ from sanderling.publisher.state_db import Connection, load_publisher_state
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def docroot(tmp_path: Path) -> Path:
     folder = tmp_path / "www"
     for name in ("index.html", "a.html", "sub/index.html", "sub/b c.htm", "style.css", ".git/x.html"):
-        put(folder, name, 1_600_000_000)
+        write_file(folder, name, 1_600_000_000)
     return folder
 
 
-def put(root: Path, name: str, at: float) -> None:
-    (root / name).parent.mkdir(parents=True, exist_ok=True)
-    (root / name).write_text(name)
-    os.utime(root / name, (at, at))
+def write_file(docroot: Path, name: str, at: float) -> None:
+    (docroot / name).parent.mkdir(parents=True, exist_ok=True)
+    (docroot / name).write_text(name)
+    os.utime(docroot / name, (at, at))
 
 
-def told(db: Connection, since: int) -> dict[str, str]:
+def list_changes(db: Connection, since: int) -> dict[str, str]:
     return {
         entry.path: entry.change_type
         for entry in load_changes(db, load_publisher_state(db), ChangesQuery(since)).entries
     }
 
 
-def test_pages_are_found_and_other_files_left_alone(db: Connection, site: PublishedSite, root: Path) -> None:
-    assert scan_docroot(db, site, PathRules(), root, NOW) == DocrootScan(pages=4, new=4, changed=0, gone=0)
-    assert set(told(db, 0)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm"}
+def test_only_pages_are_found(db: Connection, site: PublishedSite, docroot: Path) -> None:
+    assert scan_docroot(db, site, PathRules(), docroot, NOW) == DocrootScan(pages=4, new=4, changed=0, gone=0)
+    assert set(list_changes(db, 0)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm"}
 
 
-def test_what_was_there_before_us_is_no_news(db: Connection, site: PublishedSite, root: Path) -> None:
-    scan_docroot(db, site, PathRules(), root, NOW)
-    assert told(db, NOW - 1000) == {}
-    assert set(told(db, 1_500_000_000_000)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm"}
+def test_first_scan_reports_no_changes(db: Connection, site: PublishedSite, docroot: Path) -> None:
+    scan_docroot(db, site, PathRules(), docroot, NOW)
+    assert list_changes(db, NOW - 1000) == {}
+    assert set(list_changes(db, 1_500_000_000_000)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm"}
 
 
-def test_new_changed_and_gone_files_are_told(db: Connection, site: PublishedSite, root: Path) -> None:
-    scan_docroot(db, site, PathRules(), root, NOW)
-    put(root, "new.html", 1_600_000_000)  # copied with its old time: still news
-    put(root, "a.html", 1_650_000_000)
-    (root / "sub/b c.htm").unlink()
-    assert scan_docroot(db, site, PathRules(), root, NOW + 1000) == DocrootScan(pages=4, new=1, changed=1, gone=1)
-    assert told(db, NOW) == {"/new.html": "created", "/a.html": "updated", "/sub/b%20c.htm": "deleted"}
-    assert scan_docroot(db, site, PathRules(), root, NOW + 2000) == DocrootScan(pages=4, new=0, changed=0, gone=0)
-    put(root, "sub/b c.htm", 1_600_000_000)
-    scan_docroot(db, site, PathRules(), root, NOW + 3000)
-    assert told(db, NOW + 2000) == {"/sub/b%20c.htm": "created"}
+def test_new_changed_and_deleted_files_are_listed(db: Connection, site: PublishedSite, docroot: Path) -> None:
+    scan_docroot(db, site, PathRules(), docroot, NOW)
+    write_file(docroot, "new.html", 1_600_000_000)  # copied with its old time, still a change
+    write_file(docroot, "a.html", 1_650_000_000)
+    (docroot / "sub/b c.htm").unlink()
+    assert scan_docroot(db, site, PathRules(), docroot, NOW + 1000) == DocrootScan(pages=4, new=1, changed=1, gone=1)
+    assert list_changes(db, NOW) == {"/new.html": "created", "/a.html": "updated", "/sub/b%20c.htm": "deleted"}
+    assert scan_docroot(db, site, PathRules(), docroot, NOW + 2000) == DocrootScan(pages=4, new=0, changed=0, gone=0)
+    write_file(docroot, "sub/b c.htm", 1_600_000_000)
+    scan_docroot(db, site, PathRules(), docroot, NOW + 3000)
+    assert list_changes(db, NOW + 2000) == {"/sub/b%20c.htm": "created"}
 
 
-def test_a_loop_of_links_ends_and_nothing_outside_is_listed(db: Connection, site: PublishedSite, root: Path) -> None:
-    (root.parent / "outside.html").write_text("secret")
-    (root / "sub/loop").symlink_to(root)
-    (root / "self.html").symlink_to(root / "self.html")
-    (root / "out.html").symlink_to(root.parent / "outside.html")
-    (root / "twin.html").symlink_to(root / "a.html")
-    (root / "dangling.html").symlink_to(root / "nowhere.html")
-    scan_docroot(db, site, PathRules(), root, NOW)
-    assert set(told(db, 0)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm", "/twin.html"}
+def test_symlink_loops_end_and_outside_files_are_not_listed(db: Connection, site: PublishedSite, docroot: Path) -> None:
+    (docroot.parent / "outside.html").write_text("secret")
+    (docroot / "sub/loop").symlink_to(docroot)
+    (docroot / "self.html").symlink_to(docroot / "self.html")
+    (docroot / "out.html").symlink_to(docroot.parent / "outside.html")
+    (docroot / "alias.html").symlink_to(docroot / "a.html")
+    (docroot / "dangling.html").symlink_to(docroot / "nowhere.html")
+    scan_docroot(db, site, PathRules(), docroot, NOW)
+    assert set(list_changes(db, 0)) == {"/", "/a.html", "/sub/", "/sub/b%20c.htm", "/alias.html"}
 
 
-def test_folders_that_ask_for_a_login_and_what_robots_forbids_are_left_out(
-    db: Connection, site: PublishedSite, root: Path
+def test_protected_folders_and_disallowed_pages_are_not_listed(
+    db: Connection, site: PublishedSite, docroot: Path
 ) -> None:
-    put(root, "staff/plan.html", 1_600_000_000)
-    (root / "staff/.htaccess").write_text("AuthType Basic\nRequire valid-user\n")
-    scan_docroot(db, site, parse_robots_rules("User-agent: *\nDisallow: /sub/"), root, NOW)
-    assert set(told(db, 0)) == {"/", "/a.html"}
+    write_file(docroot, "staff/plan.html", 1_600_000_000)
+    (docroot / "staff/.htaccess").write_text("AuthType Basic\nRequire valid-user\n")
+    scan_docroot(db, site, parse_robots_rules("User-agent: *\nDisallow: /sub/"), docroot, NOW)
+    assert set(list_changes(db, 0)) == {"/", "/a.html"}
 
 
-def test_file_names_that_are_no_text_are_listed_by_their_bytes(db: Connection, site: PublishedSite, root: Path) -> None:
-    with open(os.fsencode(root) + b"/\xff.html", "wb") as file:
+def test_undecodable_file_names_are_percent_encoded(db: Connection, site: PublishedSite, docroot: Path) -> None:
+    with open(os.fsencode(docroot) + b"/\xff.html", "wb") as file:
         file.write(b"x")
-    scan_docroot(db, site, PathRules(), root, NOW)
-    assert "/%FF.html" in told(db, 0)
+    scan_docroot(db, site, PathRules(), docroot, NOW)
+    assert "/%FF.html" in list_changes(db, 0)
 
 
-def test_a_site_with_too_many_files_is_cut_off_not_crashed(db: Connection, site: PublishedSite, root: Path) -> None:
+def test_pages_beyond_the_limit_are_ignored(db: Connection, site: PublishedSite, docroot: Path) -> None:
     small = PublishedSite(site.base_url, site.state_file, max_urls=3)
-    scan_docroot(db, small, PathRules(), root, NOW)
-    assert len(told(db, 0)) == 3
+    scan_docroot(db, small, PathRules(), docroot, NOW)
+    assert len(list_changes(db, 0)) == 3
 
 
-def test_a_root_that_is_no_folder_is_refused(db: Connection, site: PublishedSite, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no folder"):
+def test_missing_document_root_is_rejected(db: Connection, site: PublishedSite, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a folder"):
         scan_docroot(db, site, PathRules(), tmp_path / "nowhere", NOW)

@@ -1,4 +1,4 @@
-"""Stock frameworks behind the middleware: FastAPI, Flask, and Django under WSGI and ASGI."""
+"""Tests of the middleware with FastAPI, Flask, and Django (WSGI and ASGI)."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 import pytest
-from tests.publisher.conftest import BROWSER, listed
+from tests.publisher.conftest import BROWSER, parse_listing
 
 from sanderling.publisher import AsgiPublisher, PublishedSite, RequestRecorder, WsgiPublisher, recorder
 
@@ -16,12 +16,12 @@ Get = Callable[[str], tuple[int, bytes]]
 
 
 def clock() -> float:
-    """A clock on which every reading is ten seconds later."""
+    """Return a time that advances ten seconds per call."""
     return 1_700_000_000.0 + 10 * next(VISITS)
 
 
 def page() -> str:
-    """A page with a token and a duration that differ at every request."""
+    """Return a page with a token and a duration that differ at every request."""
     visit = next(VISITS)
     form = f'<form><input type="hidden" name="csrf" value="{visit}"></form><!-- {visit} -->'
     return f"<html><body>{form}<p>{TEXT['words']}</p><p>made in 0.{visit:03} seconds</p></body></html>"
@@ -81,7 +81,7 @@ def django_asgi() -> Any:
     return get_asgi_application()
 
 
-def ask_wsgi(app: WsgiPublisher, target: str) -> tuple[int, bytes]:
+def request_wsgi(app: WsgiPublisher, target: str) -> tuple[int, bytes]:
     path, _, query = target.partition("?")
     environ: dict[str, Any] = {"HTTP_USER_AGENT": BROWSER, "QUERY_STRING": query}
     setup_testing_defaults(environ)
@@ -100,7 +100,7 @@ def ask_wsgi(app: WsgiPublisher, target: str) -> tuple[int, bytes]:
             found.close()
 
 
-async def ask_asgi(app: AsgiPublisher, target: str) -> tuple[int, bytes]:
+async def request_asgi(app: AsgiPublisher, target: str) -> tuple[int, bytes]:
     path, _, query = target.partition("?")
     scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
@@ -133,49 +133,49 @@ def get(request: pytest.FixtureRequest, site: PublishedSite) -> Iterator[Get]:
     app = APPS[request.param]()
     if request.param in ("flask", "django"):
         wsgi = WsgiPublisher(app, site, RequestRecorder(site, clock))
-        yield lambda target: ask_wsgi(wsgi, target)
+        yield lambda target: request_wsgi(wsgi, target)
         wsgi.recorder.close()
     else:
         asgi = AsgiPublisher(app, site, RequestRecorder(site, clock))
-        yield lambda target: asyncio.run(ask_asgi(asgi, target))
+        yield lambda target: asyncio.run(request_asgi(asgi, target))
         asgi.recorder.close()
 
 
 def changes(get: Get) -> list[tuple[str, str]]:
     status, body = get("/changes.xml?LAST_VISIT=0")
     assert status == 200
-    return [(path, change) for path, _, change in listed(body)]
+    return [(path, change) for path, _, change in parse_listing(body)]
 
 
-def test_lists_and_robots_are_answered(get: Get) -> None:
+def test_lists_and_robots_txt_are_served(get: Get) -> None:
     assert get("/a")[0] == 200
     assert get("/robots.txt")[0] == 200
     assert get("/sitemap.xml")[0] == 200
     assert changes(get) == [("/a", "created")]
 
 
-def test_changed_text_without_a_validator_is_noticed_and_volatile_text_is_not(get: Get) -> None:
+def test_changed_text_is_detected_and_volatile_text_is_ignored(get: Get) -> None:
     get("/a")
     before = get("/sitemap.xml")[1]
     get("/a")
     assert get("/changes.xml?LAST_VISIT=0")[1].count(b"<lastmod>") == 1
-    assert lastmods(get("/sitemap.xml")[1]) == lastmods(before)
+    assert find_lastmods(get("/sitemap.xml")[1]) == find_lastmods(before)
     TEXT["words"] = "the tide goes out"
     get("/a")
-    assert lastmods(get("/sitemap.xml")[1]) != lastmods(before)
+    assert find_lastmods(get("/sitemap.xml")[1]) != find_lastmods(before)
 
 
-def lastmods(xml: bytes) -> list[bytes]:
+def find_lastmods(xml: bytes) -> list[bytes]:
     return [part.partition(b"</lastmod>")[0] for part in xml.split(b"<lastmod>")[1:]]
 
 
-def test_pages_that_ask_not_to_be_indexed_are_not_listed(get: Get) -> None:
+def test_noindex_pages_are_not_listed(get: Get) -> None:
     get("/hidden")
     get("/a")
     assert changes(get) == [("/a", "created")]
 
 
-def test_notes_of_private_pages_are_bounded(site: PublishedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pending_private_pages_are_bounded(site: PublishedSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "MAX_PENDING_REQUESTS", 10)
     full = RequestRecorder(site, clock)
     for number in range(25):

@@ -1,4 +1,4 @@
-"""LAST_VISIT in its three forms."""
+"""Tests of parsing LAST_VISIT and formatting times."""
 
 import pytest
 from hypothesis import given
@@ -26,25 +26,25 @@ MOMENT = 1_714_557_600_000  # 2024-05-01T10:00:00Z
         " 1714557600 ",
     ],
 )
-def test_every_form_of_one_moment_is_read_alike(text: str) -> None:
+def test_time_formats_are_parsed(text: str) -> None:
     assert parse_time(text) == MOMENT
 
 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "-5", "1e9", "nan", "inf", "9" * 30, "2024-13-01", "1969-12-31", "٣", "x" * 10_000, "\0"]
 )
-def test_what_is_no_time_is_none(text: str) -> None:
+def test_invalid_time_is_rejected(text: str) -> None:
     assert parse_time(text) is None
 
 
 @given(st.text(max_size=40))
-def test_no_text_breaks_the_reader(text: str) -> None:
+def test_arbitrary_text_is_accepted(text: str) -> None:
     millis = parse_time(text)
     assert millis is None or 0 <= millis <= MAX_MILLIS
 
 
 @given(st.integers(0, MAX_MILLIS))
-def test_what_we_write_we_read_back(millis: int) -> None:
+def test_formatted_time_is_parsed_back(millis: int) -> None:
     assert parse_time(format_w3c_millis(millis)) in (millis, millis - 1)  # a float of seconds may fall short by one
     assert parse_time(format_w3c(millis)) == millis // 1000 * 1000
     assert parse_time(format_http_date(millis)) == millis // 1000 * 1000

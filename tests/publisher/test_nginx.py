@@ -1,4 +1,4 @@
-"""The stand-alone publisher beside a real nginx: its document root, its access log, its proxy."""
+"""Tests of the stand-alone publisher next to a real nginx."""
 
 import shutil
 import signal
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.publisher.conftest import BROWSER, listed
+from tests.publisher.conftest import BROWSER, parse_listing
 from tests.support.site import free_port
 
 CONFIG = """
@@ -51,7 +51,7 @@ def nginx(tmp_path: Path, ports: tuple[int, int]) -> Iterator[str]:
     program = shutil.which("nginx")
     if program is None:
         pytest.skip("nginx is not installed")
-    for name in ("index.html", "news.html", "staff/plan.html", "hidden/x.html"):
+    for name in ("index.html", "article.html", "staff/plan.html", "hidden/x.html"):
         (tmp_path / "www" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "www" / name).write_text(f"<p>{name}")
     (tmp_path / "www/robots.txt").write_text("User-agent: *\nDisallow: /hidden/\n")
@@ -59,7 +59,7 @@ def nginx(tmp_path: Path, ports: tuple[int, int]) -> Iterator[str]:
     (tmp_path / "nginx.conf").write_text(CONFIG.format(folder=tmp_path, port=ports[0], behind=ports[1]))
     command = [program, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    for _ in range(400):  # until it listens, for twenty seconds
+    for _ in range(400):  # wait up to twenty seconds until it listens
         with socket.socket() as probe:
             probe.settimeout(1)
             if probe.connect_ex(("127.0.0.1", ports[0])) == 0:
@@ -72,10 +72,10 @@ def nginx(tmp_path: Path, ports: tuple[int, int]) -> Iterator[str]:
     process.communicate(timeout=20)
 
 
-def test_views_in_nginx_become_priorities_behind_nginx(nginx: str, tmp_path: Path, ports: tuple[int, int]) -> None:
-    for path in ("/", "/", "/news.html", "/hidden/x.html", "/staff/plan.html", "/missing.html"):
+def test_views_logged_by_nginx_become_priorities(nginx: str, tmp_path: Path, ports: tuple[int, int]) -> None:
+    for path in ("/", "/", "/article.html", "/hidden/x.html", "/staff/plan.html", "/missing.html"):
         get(nginx + path)
-    get(nginx + "/news.html", agent="curl/8")
+    get(nginx + "/article.html", agent="curl/8")
     words = [
         str(tmp_path / "www"),
         "--base",
@@ -97,8 +97,8 @@ def test_views_in_nginx_become_priorities_behind_nginx(nginx: str, tmp_path: Pat
             assert process.poll() is None
         status, body = get(f"{nginx}/changes.xml?LAST_VISIT=0")
         assert status == 200
-        rows = [(path.removeprefix(nginx), priority, change) for path, priority, change in listed(body)]
-        assert rows == [("/", 1.0, "created"), ("/news.html", 0.5, "created")]
+        rows = [(path.removeprefix(nginx), priority, change) for path, priority, change in parse_listing(body)]
+        assert rows == [("/", 1.0, "created"), ("/article.html", 0.5, "created")]
         assert get(f"{nginx}/changes.xml?LAST_VISIT=never")[0] == 400
         assert get(f"{nginx}/.well-known/resourcesync")[0] == 200
     finally:

@@ -1,4 +1,4 @@
-"""The three formulas."""
+"""Tests of the priority formulas."""
 
 import pytest
 from tests.publisher.conftest import NOW, publish
@@ -11,19 +11,19 @@ from sanderling.publisher.robots_rules import PathRules
 from sanderling.publisher.state_db import Connection
 
 
-def test_hits_over_the_most_hits_rounded_to_two_decimals() -> None:
+def test_hits_priority_is_relative_to_the_most_viewed_page() -> None:
     assert [compute_priority("hits", hits, 300) for hits in (300, 100, 1, 0)] == [1.0, 0.33, 0.0, 0.0]
 
 
-def test_the_logarithm_damps_a_page_that_runs_away() -> None:
+def test_log_priority_dampens_outliers() -> None:
     assert [compute_priority("log", hits, 1_000_000) for hits in (1_000_000, 1000, 0)] == [1.0, 0.5, 0.0]
 
 
-def test_before_any_view_no_priority_is_known() -> None:
+def test_default_priority_without_views() -> None:
     assert compute_priority("hits", 0, 0) == DEFAULT_PRIORITY
 
 
-def test_views_fade_by_half_each_half_life(db: Connection, site: PublishedSite) -> None:
+def test_views_count_half_after_each_half_life(db: Connection, site: PublishedSite) -> None:
     fading = PublishedSite(site.base_url, site.state_file, priority_formula="decay", half_life_days=1)
     publish(db, fading, {"/old": 100, "/new": 0})
     batch = ActivityBatch()
@@ -34,7 +34,7 @@ def test_views_fade_by_half_each_half_life(db: Connection, site: PublishedSite) 
     assert dict(db.execute("SELECT path, hits FROM pages")) == {"/old": 100, "/new": 100}
 
 
-def test_fading_views_never_run_out_of_numbers(db: Connection, site: PublishedSite) -> None:
+def test_decaying_scores_never_overflow(db: Connection, site: PublishedSite) -> None:
     fading = PublishedSite(site.base_url, site.state_file, priority_formula="decay", half_life_days=1)
     publish(db, fading, {"/": 1})
     for years in range(1, 12):
@@ -44,7 +44,7 @@ def test_fading_views_never_run_out_of_numbers(db: Connection, site: PublishedSi
     assert 1.0 <= load_top_score(db) < 2.0**300
 
 
-def test_a_change_of_formula_starts_from_the_views(db: Connection, site: PublishedSite) -> None:
+def test_formula_change_resets_scores_to_views(db: Connection, site: PublishedSite) -> None:
     publish(db, PublishedSite(site.base_url, site.state_file, priority_formula="decay"), {"/a": 3, "/b": 1}, NOW)
     batch = ActivityBatch()
     batch.view_counts["/b"] = 1

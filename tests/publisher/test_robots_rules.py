@@ -1,4 +1,4 @@
-"""What robots.txt forbids to everybody."""
+"""Tests of the robots.txt rules for all user agents."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from sanderling.publisher.paths import canonicalize_path
 from sanderling.publisher.robots_rules import parse_robots_rules
 
 
-def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
+def test_longest_rule_wins_and_allow_wins_a_tie() -> None:
     rules = parse_robots_rules("User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /t\nAllow: /t\n")
     assert rules.is_disallowed("/a/x")
     assert not rules.is_disallowed("/a/b/c")
@@ -20,7 +20,7 @@ def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "forbidden"),
+    ("pattern", "path", "is_disallowed"),
     [
         ("/*.php$", "/a/b.php", True),
         ("/*.php$", "/a/b.php5", False),
@@ -30,16 +30,16 @@ def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
         ("/a$", "/a", True),
         ("/a$", "/ab", False),
         ("/*a*b$", "/xaab", True),
-        ("/*ab*ab$", "/xab", False),  # pieces do not share letters
+        ("/*ab*ab$", "/xab", False),  # parts do not overlap
         ("/%7Ejoe", "/~joe", True),
         ("*/x", "/a/x", True),
     ],
 )
-def test_wildcards_and_anchors(pattern: str, path: str, forbidden: bool) -> None:
-    assert parse_robots_rules(f"User-agent: *\nDisallow: {pattern}").is_disallowed(path) is forbidden
+def test_wildcards_and_anchors(pattern: str, path: str, is_disallowed: bool) -> None:
+    assert parse_robots_rules(f"User-agent: *\nDisallow: {pattern}").is_disallowed(path) is is_disallowed
 
 
-def test_only_groups_for_everybody_count() -> None:
+def test_only_wildcard_groups_apply() -> None:
     text = (
         "\ufeffuser-agent: evil\nDisallow: /\n\nUser-Agent: good\nUser-Agent: *\nDisallow: /p # not this\nDisallow:\n"
     )
@@ -48,18 +48,18 @@ def test_only_groups_for_everybody_count() -> None:
     assert not rules.is_disallowed("/q")
 
 
-def test_an_empty_or_broken_file_forbids_nothing() -> None:
+def test_empty_or_invalid_file_disallows_nothing() -> None:
     assert not parse_robots_rules("").is_disallowed("/")
     assert not parse_robots_rules("\0\xff nonsense\n::::\nDisallow: /\n").is_disallowed("/")
 
 
-def test_a_hostile_pattern_takes_no_time() -> None:
+def test_hostile_pattern_takes_linear_time() -> None:
     rules = parse_robots_rules("User-agent: *\nDisallow: /" + "*a" * 1000 + "$")
     assert not rules.is_disallowed("/" + "a" * 1500 + "b")
 
 
 LEFT_OUT = {
-    "RFC9309 2.2.2 /robots.txt is implicitly allowed",  # no page to list
+    "RFC9309 2.2.2 /robots.txt is implicitly allowed",  # not a page
     "test_generosity",  # lines without a colon
     "test_line_endings",  # bare carriage returns hide the names of agents from this test
     "test_with_absolute_urls",  # no RFC 9309 pattern
@@ -67,25 +67,27 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("suite", ["robots-rfc9309", "robots-google", "robots-protego"])
-def test_we_agree_with_the_published_cases_for_everybody(suites: Path, suite: str) -> None:
-    cases = [case for case in json.loads((suites / suite / "cases.json").read_text()) if is_for_everybody(case)]
+def test_published_cases_for_wildcard_groups(suites: Path, suite: str) -> None:
+    cases = [
+        case for case in json.loads((suites / suite / "cases.json").read_text()) if is_decided_by_wildcard_group(case)
+    ]
     wrong = [
         case
         for case in cases
-        if parse_robots_rules(case["robots"]).is_disallowed(path_of(case["url"])) is case["allowed"]
+        if parse_robots_rules(case["robots"]).is_disallowed(get_path(case["url"])) is case["allowed"]
     ]
     wrong = [case for case in wrong if case["name"] not in LEFT_OUT]
     assert len(cases) >= 10
     assert wrong == []
 
 
-def is_for_everybody(case: dict[str, str]) -> bool:
-    """Say if the group for everybody decides: no group names this agent."""
+def is_decided_by_wildcard_group(case: dict[str, str]) -> bool:
+    """Return whether no group names this user agent."""
     agents = re.findall(r"(?im)^[ \t]*user-?agents?[ \t]*:?[ \t]*([^#\s]*)", case.get("robots", ""))
     named = [agent for agent in agents if agent != "*" and agent.lower() in case["agent"].lower()]
     return not case.get("policy") and "robots" in case and not named
 
 
-def path_of(url: str) -> str:
+def get_path(url: str) -> str:
     parts = urlsplit(url)
     return (canonicalize_path(parts.path or "/") or "/") + (f"?{parts.query}" if parts.query else "")

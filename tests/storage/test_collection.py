@@ -1,4 +1,4 @@
-"""One folder, one writer; other versions and other files are told apart."""
+"""Tests of opening, upgrading, and deleting collections, and of damaged databases."""
 
 import shutil
 from collections.abc import Callable
@@ -19,30 +19,30 @@ from sanderling.storage.collection import (
 )
 
 
-def test_a_file_that_is_no_database_gets_a_sentence_and_can_be_cleaned(tmp_path: Path) -> None:
+def test_invalid_database_is_reported_and_can_be_deleted(tmp_path: Path) -> None:
     (tmp_path / "sanderling.db").write_text("no database")
-    for use in (open_collection, open_collection_read_only):
+    for open_function in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="--clean"):
-            use(tmp_path)
+            open_function(tmp_path)
     delete_collection(tmp_path)
     open_collection(tmp_path).close()
 
 
-@pytest.mark.parametrize("use", [open_collection, open_collection_read_only])
-def test_a_place_that_fails_is_told_in_a_sentence_when_it_is_read(
-    tmp_path: Path, use: Callable[[Path], Collection]
+@pytest.mark.parametrize("open_function", [open_collection, open_collection_read_only])
+def test_damaged_database_page_is_reported_when_read(
+    tmp_path: Path, open_function: Callable[[Path], Collection]
 ) -> None:
     with open_collection(tmp_path) as collection:
         collection.db.execute("CREATE TABLE many (name TEXT)")
         collection.db.executemany("INSERT INTO many VALUES (?)", [(f"name {i}" + "x" * 900,) for i in range(99)])
     whole = (tmp_path / "sanderling.db").read_bytes()
-    at = whole.index(b"name 77") // 4096 * 4096  # where the page of the database begins that it lies on
-    (tmp_path / "sanderling.db").write_bytes(whole[:at] + b"\xaa" * 4096 + whole[at + 4096 :])
-    with pytest.raises(CollectionError, match="is damaged"), use(tmp_path) as collection:
+    start = whole.index(b"name 77") // 4096 * 4096  # start of the database page that contains the row
+    (tmp_path / "sanderling.db").write_bytes(whole[:start] + b"\xaa" * 4096 + whole[start + 4096 :])
+    with pytest.raises(CollectionError, match="is damaged"), open_function(tmp_path) as collection:
         collection.db.execute("SELECT name FROM many").fetchall()
 
 
-DAMAGE = {
+COMMANDS_BY_DAMAGE = {
     "policies SET state": ["explain", "refresh --dry-run", "refresh"],
     "due SET state": ["explain"],
     "pages SET links": ["links"],
@@ -55,8 +55,8 @@ DAMAGE = {
 
 
 @pytest.fixture(scope="module")
-def seen_twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A collection of which a page changed; and that page."""
+def changed_collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return a collection with a changed page, and the URL of that page."""
     folder = tmp_path_factory.mktemp("seen") / "collection"
     with Site({"/": html("/", "/a", text="The boat leaves at noon.")}) as site:
         for text in ("at noon", "at four"):
@@ -67,42 +67,50 @@ def seen_twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         return folder, site.root + "/"
 
 
-@pytest.mark.parametrize("where", DAMAGE)
-def test_what_a_room_packed_and_cannot_be_read_is_told_in_a_sentence(
-    tmp_path: Path, seen_twice: tuple[Path, str], where: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("column_update", COMMANDS_BY_DAMAGE)
+def test_damaged_packed_value_is_reported(
+    tmp_path: Path, changed_collection: tuple[Path, str], column_update: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, url = seen_twice
-    for command in DAMAGE[where]:
+    whole, url = changed_collection
+    for command in COMMANDS_BY_DAMAGE[column_update]:
         folder = tmp_path / command
         shutil.copytree(whole, folder)
         with open_collection(folder) as collection:
-            column, names = where.rpartition(" ")[2], "name IN ('seeds', 'settings')" if "meta" in where else "true"
-            damage = "'{'" if "meta" in where else f"substr({column}, 1, length({column}) - 3)"
-            changed = collection.db.execute(f"UPDATE {where} = {damage} WHERE length({column}) > 3 AND {names}")
+            column, condition = (
+                column_update.rpartition(" ")[2],
+                "name IN ('seeds', 'settings')" if "meta" in column_update else "true",
+            )
+            damage = "'{'" if "meta" in column_update else f"substr({column}, 1, length({column}) - 3)"
+            changed = collection.db.execute(
+                f"UPDATE {column_update} = {damage} WHERE length({column}) > 3 AND {condition}"
+            )
             assert changed.rowcount > 0
-        words = [*command.split(), *([] if command in ("refresh", "refresh --dry-run", "status", "changes") else [url])]
-        assert main([*words, "-C", str(folder)]) == CollectionError.exit_code
+        arguments = [
+            *command.split(),
+            *([] if command in ("refresh", "refresh --dry-run", "status", "changes") else [url]),
+        ]
+        assert main([*arguments, "-C", str(folder)]) == CollectionError.exit_code
         assert "is damaged" in capsys.readouterr().err
 
 
-def test_a_database_that_fails_while_it_is_opened_is_told_too(tmp_path: Path) -> None:
+def test_damage_found_while_opening_is_reported(tmp_path: Path) -> None:
     open_collection(tmp_path).close()
     whole = (tmp_path / "sanderling.db").read_bytes()
     (tmp_path / "sanderling.db").write_bytes(whole[:4096] + b"\xaa" * (len(whole) - 4096))
-    for use in (open_collection, open_collection_read_only):
+    for open_function in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="--clean"):
-            use(tmp_path)
+            open_function(tmp_path)
 
 
-def test_what_a_newer_version_wrote_is_not_touched(tmp_path: Path) -> None:
+def test_collection_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         collection.db.execute("UPDATE migrations SET applied = 99 WHERE room = 'store'")
-    for use in (open_collection, open_collection_read_only):
+    for open_function in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="newer version"):
-            use(tmp_path)
+            open_function(tmp_path)
 
 
-def test_what_an_older_version_wrote_is_brought_up_to_date_to_be_read(tmp_path: Path) -> None:
+def test_collection_of_an_older_version_is_upgraded_before_reading(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         for table in ("near", "near_until", "tally"):
             collection.db.execute(f"DROP TABLE {table}")
@@ -111,23 +119,21 @@ def test_what_an_older_version_wrote_is_brought_up_to_date_to_be_read(tmp_path: 
         assert collection.db.execute("SELECT count(*) FROM near").fetchone() == (0,)
 
 
-def test_an_empty_database_is_an_empty_collection(tmp_path: Path) -> None:
+def test_empty_database_is_an_empty_collection(tmp_path: Path) -> None:
     (tmp_path / "sanderling.db").touch()
     with open_collection_read_only(tmp_path) as collection:
         assert collection.db.execute("SELECT count(*) FROM pages").fetchone() == (0,)
 
 
-def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_deletion_is_completed_by_the_next_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_collection(tmp_path) as collection:
         (collection.archive_folder / "old.warc.gz").touch()
         collection.db.execute("INSERT INTO meta VALUES ('seeds', 'old')")
 
-    def killed(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sanderling.storage.collection.shutil.rmtree", killed)
+    monkeypatch.setattr("sanderling.storage.collection.shutil.rmtree", interrupt)
     with pytest.raises(KeyboardInterrupt):
         delete_collection(tmp_path)
     monkeypatch.undo()
@@ -138,7 +144,7 @@ def test_cleaning_that_was_cut_short_leaves_no_collection_and_is_ended_by_the_ne
     assert "sanderling.db-leaving" not in {path.name for path in tmp_path.iterdir()}
 
 
-def test_cleaning_leaves_what_is_not_ours(tmp_path: Path) -> None:
+def test_deletion_keeps_other_files(tmp_path: Path) -> None:
     open_collection(tmp_path).close()
     (tmp_path / "notes.txt").write_text("mine")
     delete_collection(tmp_path)

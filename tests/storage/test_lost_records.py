@@ -1,4 +1,4 @@
-"""A WARC file that was cut or deleted: its pages are named, forgotten and fetched again."""
+"""Tests of truncated and deleted WARC files, whose pages are reported and fetched again."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import read_record
 
 PAGES = 12
-LATEST = (
+SELECT_LAST_RECORDS = (
     "SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p JOIN visits AS v ON v.id = p.visit"
     " JOIN files AS f ON f.id = v.file JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
 )
 
 
 def crawl_site(site: Site, folder: Path) -> list[str]:
-    """Crawl once; return what was said of damage."""
+    """Crawl once. Returns the damage messages."""
     damage: list[str] = []
     crawl(
         folder,
@@ -35,33 +35,33 @@ def crawl_site(site: Site, folder: Path) -> list[str]:
     return damage
 
 
-def readable(folder: Path) -> int:
-    """Read the last version of every page from the archive; return how many there are."""
+def count_readable_pages(folder: Path) -> int:
+    """Return how many pages have a readable last version in the archive."""
     with open_collection_read_only(folder) as collection:
-        rows = collection.db.execute(LATEST).fetchall()
+        rows = collection.db.execute(SELECT_LAST_RECORDS).fetchall()
     return sum(bool(read_record(folder / "archive", RecordLocation(*row[1:])).body) for row in rows)
 
 
-def changes(folder: Path) -> int:
+def count_changes(folder: Path) -> int:
     with open_collection_read_only(folder) as collection:
         return int(collection.db.execute("SELECT count(*) FROM changes").fetchone()[0])
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.5])
-def test_pages_of_a_cut_or_deleted_file_are_named_and_fetched_again(tmp_path: Path, keep: float) -> None:
+@pytest.mark.parametrize("fraction", [0.0, 0.5])
+def test_pages_of_a_truncated_or_deleted_file_are_fetched_again(tmp_path: Path, fraction: float) -> None:
     with Site(tree(PAGES, fan=PAGES)) as site:
         assert crawl_site(site, tmp_path) == []
         (warc,) = (tmp_path / "archive").glob("*.warc.gz")
-        if keep:
+        if fraction:
             whole = warc.read_bytes()
-            warc.write_bytes(whole[: int(len(whole) * keep)])
+            warc.write_bytes(whole[: int(len(whole) * fraction)])
         else:
             warc.unlink()
-        before = changes(tmp_path)
+        before = count_changes(tmp_path)
         (line,) = crawl_site(site, tmp_path)
         assert line.startswith(warc.name)
         assert "will be fetched again" in line
-        assert keep or f"{PAGES} pages" in line
-        assert readable(tmp_path) == PAGES
-        assert changes(tmp_path) == before, "a page that came back as it was has not changed"
+        assert fraction or f"{PAGES} pages" in line
+        assert count_readable_pages(tmp_path) == PAGES
+        assert count_changes(tmp_path) == before, "a page fetched again without a difference has not changed"
         assert crawl_site(site, tmp_path) == []

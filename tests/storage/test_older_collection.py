@@ -13,7 +13,7 @@ PRICE = "http://127.0.0.1:34481/price"
 
 
 @pytest.fixture
-def older(tmp_path: Path) -> str:
+def older_collection(tmp_path: Path) -> str:
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(tmp_path, filter="data")
     return str(tmp_path)
@@ -25,9 +25,9 @@ def read_json_lines(capsys: pytest.CaptureFixture[str], *command: str) -> list[d
 
 
 def test_changes_of_an_older_collection_keep_their_kinds_and_blocks(
-    older: str, capsys: pytest.CaptureFixture[str]
+    older_collection: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    latest, first = read_json_lines(capsys, "changes", "-C", older)
+    latest, first = read_json_lines(capsys, "changes", "-C", older_collection)
     assert [latest["url"], first["url"]] == [PRICE, PRICE]
     assert (latest["kinds"], latest["significance"], latest["counts"]) == (["content"], 0.929, {"changed": 1})
     assert (first["kinds"], first["significance"]) == (["content", "structure"], 0.98)
@@ -35,20 +35,22 @@ def test_changes_of_an_older_collection_keep_their_kinds_and_blocks(
 
 
 def test_pages_of_an_older_collection_are_listed_shown_and_compared(
-    older: str, capsys: pytest.CaptureFixture[str]
+    older_collection: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert len(read_json_lines(capsys, "pages", "-C", older)) == 13
-    assert main(["show", PRICE, "--text", "-C", older]) == 0
+    assert len(read_json_lines(capsys, "pages", "-C", older_collection)) == 13
+    assert main(["show", PRICE, "--text", "-C", older_collection]) == 0
     assert "Price: 99 EUR" in capsys.readouterr().out
-    assert main(["diff", PRICE, "-C", older]) == 0
+    assert main(["diff", PRICE, "-C", older_collection]) == 0
     assert "99" in capsys.readouterr().out
 
 
-def test_revisit_plans_of_an_older_collection_are_read(older: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["refresh", "--dry-run", "--all", "-C", older]) == 0
+def test_revisit_plans_of_an_older_collection_are_read(
+    older_collection: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["refresh", "--dry-run", "--all", "-C", older_collection]) == 0
     assert PRICE in capsys.readouterr().out
-    assert main(["explain", PRICE, "-C", older]) == 0
+    assert main(["explain", PRICE, "-C", older_collection]) == 0
 
 
-def test_an_older_collection_is_verified_without_damage(older: str) -> None:
-    assert main(["verify", "-C", older]) == 0
+def test_an_older_collection_is_verified_without_damage(older_collection: str) -> None:
+    assert main(["verify", "-C", older_collection]) == 0

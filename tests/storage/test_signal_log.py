@@ -1,4 +1,4 @@
-"""Signals are summed up, written in one go, and read back whatever else stands in the file."""
+"""Tests of aggregating, writing, and reading signals."""
 
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from sanderling.storage.signal_log import (
 )
 
 
-def test_a_signal_that_is_raised_often_is_one_line(tmp_path: Path) -> None:
-    told = SignalLog(tmp_path)
+def test_repeated_signal_is_written_as_a_single_line(tmp_path: Path) -> None:
+    log = SignalLog(tmp_path)
     for number in range(1000):
-        told.record(Signal.RANK_URLS, 3, f"url {number}")
-    told.record(Signal.CHECK, 0)
-    told.write()
+        log.record(Signal.RANK_URLS, 3, f"url {number}")
+    log.record(Signal.CHECK, 0)
+    log.write()
     assert len((tmp_path / SIGNAL_LOG_FILE).read_text().splitlines()) == 1
     assert (
         load_last_events(tmp_path)[Signal.RANK_URLS].count,
@@ -28,15 +28,15 @@ def test_a_signal_that_is_raised_often_is_one_line(tmp_path: Path) -> None:
     ) == (3000, "url 999")
 
 
-def test_the_newest_line_counts_and_strange_lines_do_not(tmp_path: Path) -> None:
+def test_last_event_is_returned_and_invalid_lines_are_ignored(tmp_path: Path) -> None:
     append_events(tmp_path, [SignalEvent(1.0, Signal.DONE, 1, "first"), SignalEvent(2.0, Signal.DONE, 7, "two\nlines")])
     with (tmp_path / SIGNAL_LOG_FILE).open("ab") as file:
-        file.write(b"\xff\xfe nonsense\n2026-01-01T00:00:00Z unheard_of 1\n2026-01-01T00:00:00Z done")
+        file.write(b"\xff\xfe nonsense\n2026-01-01T00:00:00Z unknown_signal 1\n2026-01-01T00:00:00Z done")
     assert load_last_events(tmp_path) == {Signal.DONE: SignalEvent(2.0, Signal.DONE, 7, "two lines")}
-    assert load_last_events(tmp_path / "nowhere") == {}
+    assert load_last_events(tmp_path / "missing") == {}
 
 
-def test_the_log_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signal_log, "MAX_LOG_BYTES", 100)
     for _ in range(20):
         append_events(tmp_path, [SignalEvent(1.0, Signal.DONE, 1, "x" * 500)])

@@ -1,4 +1,4 @@
-"""Heads as they are stored."""
+"""Tests of normalizing HTTP heads for storage."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from sanderling.warc.http_head import build_stored_head
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n"
 
 
-def test_chunked_is_renamed_and_the_length_made_true() -> None:
+def test_transfer_encoding_is_renamed_and_length_added() -> None:
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nX: y\r\n\r\n"
     assert build_stored_head(head, 7) == (
         b"HTTP/1.1 200 OK\r\nX-Crawler-transfer-encoding: chunked\r\nX: y\r\nContent-Length: 7\r\n\r\n"
     )
 
 
-def test_a_true_head_is_stored_byte_for_byte() -> None:
+def test_matching_head_is_stored_unchanged() -> None:
     assert build_stored_head(HEAD, 5) == HEAD
 
 
@@ -40,5 +40,5 @@ def test_a_true_head_is_stored_byte_for_byte() -> None:
         ),
     ],
 )
-def test_every_head_gets_the_form_readers_know(received: bytes, stored: bytes) -> None:
+def test_head_is_normalized(received: bytes, stored: bytes) -> None:
     assert build_stored_head(received, 0) == stored

@@ -1,4 +1,4 @@
-"""WARC files at another place, by fsspec: on a shared disk and in a store that is not a file system of this machine."""
+"""Tests of remote archives on a shared disk, in memory, and in an S3 object store."""
 
 import time
 import uuid
@@ -24,7 +24,7 @@ COUNT = 60
 
 @contextmanager
 def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server that speaks S3, on loopback; s3fs is told of it as users tell it, by the environment."""
+    """Run an S3 server on loopback, and configure s3fs by environment variables."""
     server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -39,8 +39,8 @@ def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(params=["file", "memory", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An address for the archive."""
+def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return an archive address."""
     name = f"bucket-{uuid.uuid4().hex}"
     if request.param == "s3":
         with object_store(monkeypatch):
@@ -54,7 +54,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture(autouse=True)
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are full at 20 kB, so that a small crawl fills several."""
+    """Rotate files at 20 kB, so that a small crawl writes several."""
     monkeypatch.setattr(archive.open_archive, "__defaults__", ((), time.time, 20_000, ()))
 
 
@@ -63,17 +63,17 @@ def site_pages() -> dict[str, Page]:
     return {"/": html(*leaves, text="all"), **leaves}
 
 
-def go(site: Site, folder: Path, place: str) -> CrawlSummary:
+def run_crawl(site: Site, folder: Path, address: str) -> CrawlSummary:
     request = CrawlRequest(
         (site.root + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
-        fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=1, archive=place),
+        fetching=HttpSettings(allow_private=True), workers=WorkerSettings(workers=1, archive=address),
     )  # fmt: skip
     return crawl(folder, request)
 
 
-def archived(place: str, folder: Path) -> list[str]:
-    """URLs of all responses at the other place."""
-    fs, root = open_file_system(place)
+def list_remote_urls(address: str, folder: Path) -> list[str]:
+    """Return the URLs of all responses in the remote archive."""
+    fs, root = open_file_system(address)
     found = []
     for entry in sorted(fs.ls(root, detail=False)):
         copy = Path(entry).name
@@ -90,80 +90,82 @@ def archived(place: str, folder: Path) -> list[str]:
     return found
 
 
-def test_full_files_go_there_and_pages_are_read_from_there(tmp_path: Path, place: str) -> None:
+def test_full_files_are_uploaded_and_pages_are_read_remotely(tmp_path: Path, address: str) -> None:
     folder = tmp_path / "collection"
     with Site(site_pages()) as site:
-        assert go(site, folder, place).pages == COUNT + 1
-        assert sorted(archived(place, tmp_path)) == sorted(site.root + path for path in site.pages)
-        assert len(list((folder / "archive").glob("*.warc.gz"))) == 1, "only the file being written is here"
+        assert run_crawl(site, folder, address).pages == COUNT + 1
+        assert sorted(list_remote_urls(address, tmp_path)) == sorted(site.root + path for path in site.pages)
+        assert len(list((folder / "archive").glob("*.warc.gz"))) == 1, "only the current file is local"
         with open_collection_read_only(folder) as collection:
             for path, page in site.pages.items():
                 id_, key = resolve_known_url(collection, site.root + path)
                 assert load_stored_record(collection, id_, key).body == page.body
         site.pages["/p7"] = html(text="changed " + uuid.uuid4().hex * 900)
-        again = go(site, folder, "")
+        again = run_crawl(site, folder, "")
         assert (again.pages, again.fetched) == (COUNT + 1, 1)
-        assert len(archived(place, tmp_path)) == len(set(archived(place, tmp_path))) + 1 == COUNT + 2
+        assert (
+            len(list_remote_urls(address, tmp_path)) == len(set(list_remote_urls(address, tmp_path))) + 1 == COUNT + 2
+        )
 
 
-def test_the_index_of_captures_is_made_again_from_there(tmp_path: Path, place: str) -> None:
+def test_cdxj_index_is_rebuilt_from_remote_files(tmp_path: Path, address: str) -> None:
     with Site(site_pages()) as site:
-        go(site, tmp_path / "c", place)
+        run_crawl(site, tmp_path / "c", address)
         before = (tmp_path / "c" / "indexes" / "index.cdxj").read_text()
         (tmp_path / "c" / "indexes" / "index.cdxj").unlink()
         for path in (tmp_path / "c" / "indexes").iterdir():
             path.unlink()
-        go(site, tmp_path / "c", "")
+        run_crawl(site, tmp_path / "c", "")
         after = (tmp_path / "c" / "indexes" / "index.cdxj").read_text()
         assert set(before.splitlines()) <= set(after.splitlines())
 
 
-def test_a_place_that_cannot_be_reached_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = f"file://{tmp_path / 'shared'}"
+def test_unreachable_remote_archive_loses_no_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"file://{tmp_path / 'shared'}"
 
     def refuse(_self: RemoteArchive, name: str) -> None:
-        raise OSError(f"no way to {name}")
+        raise OSError(f"cannot write {name}")
 
     with Site(site_pages()) as site:
-        with monkeypatch.context() as away:
-            away.setattr(RemoteArchive, "_upload_file", refuse)
-            assert go(site, tmp_path / "c", place).pages == COUNT + 1
+        with monkeypatch.context() as patch:
+            patch.setattr(RemoteArchive, "_upload_file", refuse)
+            assert run_crawl(site, tmp_path / "c", address).pages == COUNT + 1
         assert "could not be copied" in (tmp_path / "c" / "logs" / "crawl.log").read_text()
-        here = len(list((tmp_path / "c" / "archive").glob("*.warc.gz")))
-        assert here > 1
-        go(site, tmp_path / "c", "")
+        local_count = len(list((tmp_path / "c" / "archive").glob("*.warc.gz")))
+        assert local_count > 1
+        run_crawl(site, tmp_path / "c", "")
         assert len(list((tmp_path / "c" / "archive").glob("*.warc.gz"))) == 1
-        assert len(list((tmp_path / "shared").iterdir())) >= here
+        assert len(list((tmp_path / "shared").iterdir())) >= local_count
 
 
-def test_copies_go_from_here_while_the_crawl_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploaded_files_are_deleted_locally_during_the_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     names = [f"sanderling-20260101000000-0000{n}.warc.gz" for n in range(4)]
     for name in names:
         (tmp_path / "here" / name).write_bytes(name.encode())
-    offsite = RemoteArchive(tmp_path / "here", f"file://{tmp_path / 'there'}")
+    remote_archive = RemoteArchive(tmp_path / "here", f"file://{tmp_path / 'there'}")
 
-    def send(name: str) -> None:
-        offsite.start_upload(name)
-        offsite.uploads[name].exception()  # wait for it
+    def upload(name: str) -> None:
+        remote_archive.start_upload(name)
+        remote_archive.uploads[name].exception()  # wait for it
 
-    send(names[0])
+    upload(names[0])
     assert (tmp_path / "here" / names[0]).exists(), "its last batch may not be committed"
-    with monkeypatch.context() as away:
-        away.setattr(offsite.fs, "put_file", lambda *_: (_ for _ in ()).throw(OSError("away")))
-        send(names[1])
+    with monkeypatch.context() as patch:
+        patch.setattr(remote_archive.fs, "put_file", lambda *_: (_ for _ in ()).throw(OSError("unreachable")))
+        upload(names[1])
         assert not (tmp_path / "here" / names[0]).exists()
-    send(names[2])
-    send(names[3])
+    upload(names[2])
+    upload(names[3])
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == [names[3]]
-    assert offsite.list_files() == {name: len(name) for name in names}
-    offsite.close()
+    assert remote_archive.list_files() == {name: len(name) for name in names}
+    remote_archive.close()
 
 
-def test_an_archive_has_one_other_place(tmp_path: Path) -> None:
+def test_second_remote_address_is_rejected(tmp_path: Path) -> None:
     with Site({"/": html(text="one")}) as site:
-        go(site, tmp_path / "c", f"file://{tmp_path / 'a'}")
-        with pytest.raises(CollectionError, match="it cannot have them at"):
-            go(site, tmp_path / "c", f"file://{tmp_path / 'b'}")
-    with pytest.raises(UsageError, match="is no place for an archive"):
+        run_crawl(site, tmp_path / "c", f"file://{tmp_path / 'a'}")
+        with pytest.raises(CollectionError, match="already stores its WARC files at"):
+            run_crawl(site, tmp_path / "c", f"file://{tmp_path / 'b'}")
+    with pytest.raises(UsageError, match="is not a valid archive address"):
         open_file_system("nonsense://x")

@@ -1,4 +1,4 @@
-"""Sort keys: the same as the reference package makes, or replay would not find the page."""
+"""Tests of SURT keys, compared with the `surt` package that replay tools use."""
 
 import warnings
 from typing import Any
@@ -26,7 +26,7 @@ from sanderling.warc.surt import build_surt
         ("dns:example.org", "dns:example.org"),
     ],
 )
-def test_keys_are_as_indexers_write_them(url: str, key: str) -> None:
+def test_keys_match_those_of_indexers(url: str, key: str) -> None:
     assert build_surt(url) == key
 
 
@@ -65,22 +65,22 @@ URLS = st.builds(
 @pytest.fixture(scope="module")
 def reference() -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its regular expressions are written in the old way
+        warnings.simplefilter("ignore")  # it has invalid escapes in regular expressions
         return pytest.importorskip("surt").surt
 
 
 @given(url=URLS)
-def test_every_key_is_that_of_the_reference(reference: Any, url: str) -> None:
+def test_key_equals_that_of_the_surt_package(reference: Any, url: str) -> None:
     assert build_surt(url) == reference(url)
 
 
 @given(url=URLS)
-def test_a_key_is_one_ascii_word(url: str) -> None:
+def test_key_is_ascii_without_spaces(url: str) -> None:
     assert build_surt(url).isascii()
     assert len(build_surt(url).split()) == 1
 
 
 @given(text=st.text())
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_has_a_key_without_spaces(text: str) -> None:
     assert len(build_surt(f"http://{text}/{text}?{text}").split()) == 1
     assert len(build_surt("x" + text).split()) == 1

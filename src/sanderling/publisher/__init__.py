@@ -1,13 +1,13 @@
-"""The other side of the wire: runs on a site's own server and says what changed since LAST_VISIT.
+"""Publish the changes of a web site since LAST_VISIT for crawlers, from the site's own server.
 
-Requests come in (through the middleware, or from the access log) and files (from the document root); views, changes
-and deletions go to one SQLite file; lists go out, in sitemap XML:
+Requests (from the middleware or the access log) and files (from the document root) are recorded in a SQLite file, and
+served as sitemap XML:
 
     /sitemap.xml                  all pages, with live priorities
-    /changes.xml?LAST_VISIT=TIME  what changed after, highest priority first, deletions last
+    /changes.xml?LAST_VISIT=TIME  later changes, highest priority first, deletions last
 
-A page is listed once it was served to somebody without a password or cookie, and not while robots.txt forbids it.
-Needs nothing but the standard library, so that a site can install it alone: `python -m sanderling.publisher`.
+A page is listed once it was served without password or cookie, unless robots.txt disallows it. This package needs
+only the standard library, so that a site can install it alone: `python -m sanderling.publisher`.
 """
 
 from importlib import import_module
@@ -30,7 +30,7 @@ LAZY_EXPORTS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for: a crawler that reads lists needs no server."""
+    """Import public names on first use, because a crawler that reads lists needs no server."""
     if name not in LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{LAZY_EXPORTS[name]}"), name)

@@ -1,4 +1,4 @@
-"""`python -m sanderling.publisher`: for those who installed nothing else."""
+"""Run the publisher without the rest of Sanderling: `python -m sanderling.publisher`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Lines of an access log, in the common and combined formats of Apache and nginx."""
+"""Parse access logs in the common and combined formats of Apache and nginx."""
 
 import re
 from datetime import datetime
@@ -9,23 +9,23 @@ LINE_PATTERN = re.compile(
     rb'"(?P<method>[A-Z]{1,16}) (?P<target>[^ "]{1,8000})(?: HTTP/[\d.]+)?" (?P<status>\d{3}) (?:\d+|-)'
     rb'(?: "(?:[^"\\]|\\.)*" "(?P<agent>(?:[^"\\]|\\.)*)")?'
 )
-MAX_LINE_BYTES = 65_536  # bytes of a line; longer ones are not ours
+MAX_LINE_BYTES = 65_536  # longer lines are malformed
 
 
 class AccessLogEntry(NamedTuple):
-    """One request, as the log tells it."""
+    """A logged request."""
 
     client_address: str
-    user: str  # empty if nobody was logged in
+    user: str  # empty: not logged in
     requested_at: int
     method: str
     target: str
     status: int
-    user_agent: str | None  # None: the format does not say
+    user_agent: str | None  # None: not logged (common format)
 
 
 def parse_log_line(raw: bytes) -> AccessLogEntry | None:
-    """Read one line; None if it is malformed."""
+    """Parse a line. Malformed lines return None."""
     match = LINE_PATTERN.match(raw) if len(raw) <= MAX_LINE_BYTES else None
     if match is None:
         return None
@@ -35,8 +35,8 @@ def parse_log_line(raw: bytes) -> AccessLogEntry | None:
     host, user, method, target, agent = (
         _decode_text(match[name]) for name in ("host", "user", "method", "target", "agent")
     )
-    named = "" if user in (None, "-") else user
-    return AccessLogEntry(host or "", named or "", at, method or "", target or "", int(match["status"]), agent)
+    user_name = "" if user in (None, "-") else user
+    return AccessLogEntry(host or "", user_name or "", at, method or "", target or "", int(match["status"]), agent)
 
 
 def _decode_text(raw: bytes | None) -> str | None:
@@ -47,7 +47,7 @@ _minute_cache: dict[bytes, int] = {}
 
 
 def _parse_log_time(raw: bytes) -> int | None:
-    """Read `10/Oct/2000:13:55:36 -0700`; the part down to the minute is remembered, as lines come in order."""
+    """Parse `10/Oct/2000:13:55:36 -0700`. Minutes are cached, because lines are in order."""
     key = raw[:17] + raw[20:]
     start = _minute_cache.get(key)
     if start is None:

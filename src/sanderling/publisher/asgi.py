@@ -1,6 +1,6 @@
-"""Middleware for ASGI applications (Starlette, FastAPI, Django ...).
+"""Middleware for ASGI applications (Starlette, FastAPI, Django).
 
-app = AsgiPublisher(app, Site("https://example.org", Path("/var/lib/site/publisher.db")))
+app = AsgiPublisher(app, PublishedSite("https://example.org", Path("/var/lib/site/publisher.db")))
 """
 
 import asyncio
@@ -28,7 +28,7 @@ RECORDED_HEADERS = frozenset((b"content-type", b"etag", b"last-modified"))
 
 
 class AsgiPublisher:
-    """Wraps an application: notes visits, and answers for the lists itself."""
+    """Wrap an application: record its responses, and serve the sitemap and the change list."""
 
     def __init__(self, app: App, site: PublishedSite, recorder: RequestRecorder | None = None) -> None:
         self.app, self.site = app, site
@@ -58,46 +58,46 @@ class AsgiPublisher:
             await self.app(scope, receive, send)
 
     async def _handle_lifespan(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        async def note_end() -> Message:
+        async def receive_message() -> Message:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
                 await asyncio.to_thread(self.recorder.close)
             return message
 
-        await self.app(scope, note_end, send)
+        await self.app(scope, receive_message, send)
 
     async def _record_response(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if not self.is_started:
             self.is_started = True
             self.recorder.start()
 
-        started: list[tuple[int, list[tuple[bytes, bytes]]]] = []
+        response_start: list[tuple[int, list[tuple[bytes, bytes]]]] = []
         body = BodyDigest()
 
-        async def note(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 if should_digest(message["status"], decode_headers(headers)):
-                    started.append((message["status"], headers))
+                    response_start.append((message["status"], headers))
                 else:
                     self._record_request(scope, message["status"], headers)
                 message["headers"] = [*headers, self.link_header]
-            elif started and message["type"] == "http.response.body":
+            elif response_start and message["type"] == "http.response.body":
                 body.add(message.get("body", b""))
                 if not message.get("more_body", False):
-                    status, headers = started.pop()
+                    status, headers = response_start.pop()
                     self._record_request(scope, status, [*headers, (b"etag", body.compute_digest().encode())])
             await send(message)
 
-        await self.app(scope, receive, note)
+        await self.app(scope, receive, send_and_record)
 
     def _record_request(
         self, scope: MutableMapping[str, Any], status: int, headers: Sequence[tuple[bytes, bytes]]
     ) -> None:
-        raw = scope.get("raw_path")
+        raw_path = scope.get("raw_path")
         path = (
-            canonicalize_path(raw.partition(b"?")[0].decode("latin-1"))
-            if raw
+            canonicalize_path(raw_path.partition(b"?")[0].decode("latin-1"))
+            if raw_path
             else canonicalize_decoded_path(scope["path"])
         )
         if path is None:
@@ -106,23 +106,25 @@ class AsgiPublisher:
             path = add_page_parameters(
                 path, scope.get("query_string", b"").decode("latin-1"), self.site.page_parameters
             )
-        agent, anonymous = "", True
+        user_agent, is_anonymous = "", True
         for name, value in scope["headers"]:
             if name == b"user-agent":
-                agent = value.decode("latin-1")
+                user_agent = value.decode("latin-1")
             elif name in (b"cookie", b"authorization"):
-                anonymous = False
-        sent = {name.lower(): value.decode("latin-1") for name, value in headers if name.lower() in RECORDED_HEADERS}
+                is_anonymous = False
+        recorded_headers = {
+            name.lower(): value.decode("latin-1") for name, value in headers if name.lower() in RECORDED_HEADERS
+        }
         client = scope.get("client")
         self.recorder.record(
             ServedRequest(
                 path,
                 status,
-                agent,
-                anonymous,
-                sent.get(b"content-type", "").lower(),
-                sent.get(b"etag", ""),
-                sent.get(b"last-modified", ""),
+                user_agent,
+                is_anonymous,
+                recorded_headers.get(b"content-type", "").lower(),
+                recorded_headers.get(b"etag", ""),
+                recorded_headers.get(b"last-modified", ""),
                 has_noindex(v.decode("latin-1") for n, v in headers if n.lower() == b"x-robots-tag"),
                 client[0] if client else "",
             )
@@ -135,14 +137,18 @@ class AsgiPublisher:
             )
             await asyncio.to_thread(self.robots_rewriter.load_rules, body)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        ask = ListingRequest(scope["path"], scope.get("query_string", b"").decode("latin-1"), scope["method"], headers)
-        await _send_response(await asyncio.to_thread(self._build_listing, ask), send, ask.method == "HEAD")
+        request = ListingRequest(
+            scope["path"], scope.get("query_string", b"").decode("latin-1"), scope["method"], headers
+        )
+        await _send_response(await asyncio.to_thread(self._build_listing, request), send, request.method == "HEAD")
 
     async def _send_tvi_file(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         for page in list_page_paths(scope["path"]):
-            found = build_tvi_response(*await self._call_app({**scope, "path": page, "raw_path": quote(page).encode()}))
-            if found:
-                return await _send_response(found, send, scope["method"] == "HEAD")
+            response = build_tvi_response(
+                *await self._call_app({**scope, "path": page, "raw_path": quote(page).encode()})
+            )
+            if response:
+                return await _send_response(response, send, scope["method"] == "HEAD")
         return await self.app(scope, receive, send)
 
     def _build_listing(self, request: ListingRequest) -> ListingResponse:
@@ -151,20 +157,20 @@ class AsgiPublisher:
             return build_response(self.site, db, request, self.recorder.get_time_ms())
 
     async def _call_app(self, scope: MutableMapping[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Ask the application itself, and keep what it says."""
+        """Call the application and return its response."""
         status, headers, body = 500, list[tuple[str, str]](), bytearray()
 
-        asked, over = False, asyncio.Event()
+        is_request_sent, is_finished = False, asyncio.Event()
 
-        async def nothing() -> Message:
-            nonlocal asked
-            if asked:  # applications such as Django listen for the end of the connection meanwhile
-                await over.wait()
+        async def receive() -> Message:
+            nonlocal is_request_sent
+            if is_request_sent:  # Django waits for a disconnect meanwhile
+                await is_finished.wait()
                 return {"type": "http.disconnect"}
-            asked = True
+            is_request_sent = True
             return {"type": "http.request", "body": b"", "more_body": False}
 
-        async def keep(message: Message) -> None:
+        async def send(message: Message) -> None:
             nonlocal status, headers
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -173,14 +179,14 @@ class AsgiPublisher:
                 body.extend(message.get("body", b""))
 
         try:
-            await self.app(scope, nothing, keep)
+            await self.app(scope, receive, send)
         finally:
-            over.set()
+            is_finished.set()
         return status, headers, bytes(body[:MAX_PAGE_LENGTH])
 
 
 def decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers as text, names in lower case."""
+    """Decode headers, with names in lower case."""
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 

@@ -1,16 +1,16 @@
-"""Digest of a page body, for applications that send no validator (stock Flask, FastAPI and Django send none).
+"""Digest page bodies, for applications that send no validators (Flask, FastAPI, and Django by default).
 
-Volatile markup and text are removed first: scripts, comments, hidden form fields, nonces, times of day, durations.
-A body that is too large, or in a content coding, has no digest: then only the application can say that it changed.
+Volatile text and markup are removed first: scripts, comments, hidden form fields, nonces, times of day, durations.
+Large and compressed bodies have no digest; only the application can report their changes.
 """
 
 import re
 from hashlib import blake2b
 
-MAX_BODY_BYTES = 1 << 20  # bytes of a body that are kept for its digest
-DIGEST_PREFIX = "body:"  # tells a digest from a validator in the state file
+MAX_BODY_BYTES = 1 << 20  # buffered for the digest
+DIGEST_PREFIX = "body:"  # distinguishes digests from validators in the state file
 
-# Quantifiers are bounded or possessive, so that no body takes more than one pass.
+# Quantifiers are bounded or possessive, so that matching takes linear time.
 _VOLATILE_PATTERNS = tuple(
     re.compile(rule, re.IGNORECASE)
     for rule in (
@@ -28,14 +28,13 @@ _WHITESPACE = re.compile(rb"\s+")
 
 
 class BodyDigest:
-    """Collects the chunks of one body, up to `LARGEST` bytes."""
+    """Collect the chunks of a body, up to `MAX_BODY_BYTES`."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._size = 0
 
     def add(self, chunk: bytes) -> None:
-        """Take one chunk of the body; beyond the limit nothing is kept."""
         self._size += len(chunk)
         if self._size <= MAX_BODY_BYTES:
             self._chunks.append(bytes(chunk))
@@ -43,19 +42,19 @@ class BodyDigest:
             self._chunks.clear()
 
     def compute_digest(self) -> str:
-        """Return the digest without volatile text; empty if the body is too large or was empty."""
+        """Return the digest. Empty or too large bodies have an empty digest."""
         return digest_body(b"".join(self._chunks)) if 0 < self._size <= MAX_BODY_BYTES else ""
 
 
 def should_digest(status: int, headers: dict[str, str]) -> bool:
-    """Return whether a response is a page that carries no validator of its own (header names in lower case)."""
+    """Return whether a response is a page without validator (header names in lower case)."""
     is_page = headers.get("content-type", "").lower().startswith(("text/html", "application/xhtml"))
     has_other = any(headers.get(name) for name in ("etag", "last-modified", "content-encoding"))
     return status == 200 and is_page and not has_other
 
 
 def digest_body(body: bytes) -> str:
-    """Digest a page body without its volatile text."""
+    """Digest a body without its volatile text."""
     for rule in _VOLATILE_PATTERNS:
         body = rule.sub(b" ", body)
     return DIGEST_PREFIX + blake2b(_WHITESPACE.sub(b" ", body), digest_size=16).hexdigest()

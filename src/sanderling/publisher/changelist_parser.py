@@ -1,7 +1,7 @@
-"""The crawler's half: find a site's list of changes, ask for it, read it. Pure functions; the caller fetches.
+"""Find, request, and parse the change list of a site (crawler side). Pure functions; the caller fetches.
 
-A list is sitemap XML with ResourceSync marks. It is scanned, not parsed: what comes from the web may be cut, huge or
-hostile, and a scan of bounded bytes always ends.
+The list is sitemap XML with ResourceSync elements. It is scanned with bounded patterns instead of an XML parser,
+because it may be truncated, huge, or hostile.
 """
 
 import re
@@ -11,8 +11,8 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from sanderling.publisher.http_dates import parse_time
 
-MAX_LIST_BYTES = 64 << 20  # bytes of a list that are looked at
-MAX_ENTRY_LENGTH = 20_000  # characters of one entry
+MAX_LIST_BYTES = 64 << 20  # read at most
+MAX_ENTRY_LENGTH = 20_000  # per entry
 FIELD_PATTERN = re.compile(r"<(loc|lastmod|priority)>([^<]{0,8000})</\1>")
 CHANGE_PATTERN = re.compile(r"<rs:md\s[^<>]{0,500}?\bchange\s*=\s*[\"'](created|updated|deleted)[\"']")
 PERIOD_PATTERN = re.compile(r"<rs:md\s[^<>]{0,500}?\bcapability\s*=\s*[\"']changelist[\"'][^<>]{0,500}+>")
@@ -23,38 +23,41 @@ LINK_HEADER_PATTERN = re.compile(r"<([^<>]{1,8000})>\s*((?:;[^,<>]{0,500})*)")
 
 @dataclass(frozen=True, slots=True)
 class ListedChange:
-    """One page of a list."""
+    """A page in a change list."""
 
     url: str
-    change_type: str  # created, updated, deleted; empty if the list does not say
-    priority: float | None  # None: not given
-    modified_ms: int | None  # milliseconds
+    change_type: str  # created, updated, or deleted; empty: unknown
+    priority: float | None
+    modified_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """What a site says has changed; `until` is the LAST_VISIT of the next question, None if this is no such list."""
+    """The changes announced by a site.
+
+    `until` is the LAST_VISIT of the next request. None: not a change list.
+    """
 
     changes: tuple[ListedChange, ...]
     until: str | None
-    next_url: str | None  # where the list goes on
+    next_url: str | None  # next page of the list
 
 
 def build_changelist_url(list_url: str, last_visit: str, min_priority: float | None = None) -> str:
-    """Write the address to ask: LAST_VISIT is `until` of the last answer, or any time that was before it."""
-    asked = {"LAST_VISIT": last_visit} | ({} if min_priority is None else {"threshold": f"{min_priority:g}"})
-    return f"{list_url}{'&' if urlsplit(list_url).query else '?'}{urlencode(asked)}"
+    """Build the request URL. LAST_VISIT is `until` of the last response, or an earlier time."""
+    parameters = {"LAST_VISIT": last_visit} | ({} if min_priority is None else {"threshold": f"{min_priority:g}"})
+    return f"{list_url}{'&' if urlsplit(list_url).query else '?'}{urlencode(parameters)}"
 
 
 def parse_changelist(body: bytes, list_url: str) -> ChangeList:
-    """Read an answer; only pages of the site that gave it are believed."""
+    """Parse a change list. Pages of other sites are ignored."""
     text = body[:MAX_LIST_BYTES].decode("utf-8", "replace")
     period = PERIOD_PATTERN.search(text[:20_000])
-    about = _parse_attributes(period[0]) if period else {}
-    entries = (piece.partition("</url>")[0] for piece in text.split("<url>")[1:])
+    attributes = _parse_attributes(period[0]) if period else {}
+    entries = (part.partition("</url>")[0] for part in text.split("<url>")[1:])
     changes = tuple(change for entry in entries if (change := _parse_change(entry[:MAX_ENTRY_LENGTH], list_url)))
-    following = _find_link(text[:20_000], "next", list_url)
-    return ChangeList(changes, about.get("until"), following)
+    next_url = _find_link(text[:20_000], "next", list_url)
+    return ChangeList(changes, attributes.get("until"), next_url)
 
 
 def _parse_attributes(tag: str) -> dict[str, str]:
@@ -63,19 +66,19 @@ def _parse_attributes(tag: str) -> dict[str, str]:
 
 def _find_link(head: str, relation: str, list_url: str) -> str | None:
     for tag in LINK_TAG_PATTERN.findall(head):
-        found = _parse_attributes(tag)
-        if found.get("rel") == relation and found.get("href"):
-            return _resolve_same_site(found["href"], list_url)
+        attributes = _parse_attributes(tag)
+        if attributes.get("rel") == relation and attributes.get("href"):
+            return _resolve_same_site(attributes["href"], list_url)
     return None
 
 
 def _resolve_same_site(url: str, list_url: str) -> str | None:
-    """Keep an address only if it is on the site that names it."""
+    """Resolve a URL and reject other sites."""
     try:
-        whole, home = urlsplit(urljoin(list_url, url.strip())), urlsplit(list_url)
+        resolved, base = urlsplit(urljoin(list_url, url.strip())), urlsplit(list_url)
     except ValueError:
         return None
-    return whole.geturl() if (whole.scheme, whole.netloc) == (home.scheme, home.netloc) else None
+    return resolved.geturl() if (resolved.scheme, resolved.netloc) == (base.scheme, base.netloc) else None
 
 
 def _parse_change(entry: str, list_url: str) -> ListedChange | None:
@@ -83,9 +86,12 @@ def _parse_change(entry: str, list_url: str) -> ListedChange | None:
     url = _resolve_same_site(fields.get("loc", ""), list_url) if fields.get("loc") else None
     if url is None:
         return None
-    mark = CHANGE_PATTERN.search(entry)
+    change = CHANGE_PATTERN.search(entry)
     return ListedChange(
-        url, mark[1] if mark else "", _parse_priority(fields.get("priority", "")), parse_time(fields.get("lastmod", ""))
+        url,
+        change[1] if change else "",
+        _parse_priority(fields.get("priority", "")),
+        parse_time(fields.get("lastmod", "")),
     )
 
 
@@ -98,7 +104,7 @@ def _parse_priority(text: str) -> float | None:
 
 
 def find_changelist_in_header(link: str, page_url: str) -> str | None:
-    """Find the list of changes a page's Link header names."""
+    """Find the change list in the Link header of a page."""
     for match in LINK_HEADER_PATTERN.finditer(link[:20_000]):
         if re.search(r";\s*rel\s*=\s*\"?changes\"?\s*(?:;|$)", match[2]):
             return _resolve_same_site(match[1], page_url)
@@ -106,5 +112,5 @@ def find_changelist_in_header(link: str, page_url: str) -> str | None:
 
 
 def find_changelist_in_document(body: bytes, document_url: str) -> str | None:
-    """Find the list of changes that a sitemap or the well-known document names at its head."""
+    """Find the change list in the head of a sitemap or the well-known document."""
     return _find_link(body[:20_000].decode("utf-8", "replace"), "changes", document_url)

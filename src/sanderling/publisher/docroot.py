@@ -1,8 +1,7 @@
-"""A document root as a list of pages: walk it, find what is new, changed or gone. Memory stays flat.
+"""Scan a document root for new, changed, and deleted pages, with constant memory.
 
-The walk is put into a table of its own on disk and compared there with what is known, so a million files need no
-more memory than a hundred. An unchanged root is known again by its digest, and costs the walk alone. Links to
-directories are not followed (a loop would never end), links to files only if they stay inside the root.
+Pages are inserted into a temporary table on disk and compared there. An unchanged root is recognized by its digest.
+Symbolic links to directories are not followed, because of loops; links to files only within the root.
 """
 
 import os
@@ -26,17 +25,17 @@ LOGIN_DIRECTIVES = (b"authtype", b"require valid-user", b"require user", b"deny 
 
 @dataclass(frozen=True, slots=True)
 class DocrootPage:
-    """One file that is a page."""
+    """A file that is a page."""
 
     path: str
     modified_ms: int
-    validator: str  # changes whenever the file does
+    validator: str  # changes with the file
     file: str
 
 
 @dataclass(frozen=True, slots=True)
 class DocrootScan:
-    """What one look at the document root brought."""
+    """The result of a scan."""
 
     pages: int
     new: int
@@ -45,11 +44,11 @@ class DocrootScan:
 
 
 def find_pages(root: Path, site: PublishedSite) -> Iterator[DocrootPage]:
-    """Give every page under the root; what cannot be read, hides itself or asks for a login is passed over."""
-    inside = os.path.realpath(root)
-    waiting = [inside]
-    while waiting:
-        folder = waiting.pop()
+    """Yield the pages below a root, except hidden, unreadable, and login-protected files."""
+    root_path = os.path.realpath(root)
+    folders = [root_path]
+    while folders:
+        folder = folders.pop()
         try:
             with os.scandir(folder) as entries:
                 if _requires_login(folder):
@@ -58,15 +57,15 @@ def find_pages(root: Path, site: PublishedSite) -> Iterator[DocrootPage]:
                     if entry.name.startswith("."):
                         continue
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        folders.append(entry.path)
                     elif entry.name.lower().endswith(PAGE_SUFFIXES):
-                        yield from _build_page(entry, inside, site)
+                        yield from _build_page(entry, root_path, site)
         except OSError:
-            continue  # removed or closed while we looked
+            continue  # removed or made unreadable meanwhile
 
 
 def _requires_login(folder: str) -> bool:
-    """Say if Apache's own file in a folder keeps people out."""
+    """Return whether .htaccess restricts access to a folder."""
     try:
         with open(os.path.join(folder, ".htaccess"), "rb") as file:
             text = file.read(65536).lower()
@@ -84,8 +83,10 @@ def _build_page(entry: "os.DirEntry[str]", root_path: str, site: PublishedSite) 
         return
     path = canonicalize_decoded_path(os.fsencode(entry.path[len(root_path) :]))
     if path is not None and entry.is_file():
-        mark = f"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
-        yield DocrootPage(strip_index_file(path, site.index_file), status.st_mtime_ns // 1_000_000, mark, entry.path)
+        validator = f"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
+        yield DocrootPage(
+            strip_index_file(path, site.index_file), status.st_mtime_ns // 1_000_000, validator, entry.path
+        )
 
 
 CREATE_STAGING_TABLE = (
@@ -106,12 +107,12 @@ WHERE deleted = 0 AND path NOT IN (SELECT path FROM found)"""
 
 
 def scan_docroot(db: Connection, site: PublishedSite, rules: PathRules, root: Path, now: int) -> DocrootScan:
-    """Compare the document root with what is known, and write down the difference in one transaction."""
+    """Compare the document root with the stored pages, and store the differences in a transaction."""
     if not root.is_dir():
-        raise UsageError(f"{root} is no folder: give the document root of the site")
-    files, count = digest_pages(find_pages(root, site))
-    if files == load_publisher_state(db).docroot_digest:
-        return DocrootScan(count, 0, 0, 0)  # nothing is written where nothing changed
+        raise UsageError(f"{root} is not a folder: give the document root of the site")
+    docroot_digest, count = digest_pages(find_pages(root, site))
+    if docroot_digest == load_publisher_state(db).docroot_digest:
+        return DocrootScan(count, 0, 0, 0)
     db.execute(CREATE_STAGING_TABLE)
     db.execute("DELETE FROM found")
     pages = find_pages(root, site)
@@ -121,12 +122,12 @@ def scan_docroot(db: Connection, site: PublishedSite, rules: PathRules, root: Pa
         )
     db.create_function("hidden_by", 1, lambda path: compute_hidden_flags(site, rules, path), deterministic=True)
     with write_transaction(db):
-        db.execute("UPDATE facts SET files = ?", (files,))
+        db.execute("UPDATE facts SET files = ?", (docroot_digest,))
         return _write_differences(db, site, now)
 
 
 def digest_pages(pages: Iterator[DocrootPage]) -> tuple[str, int]:
-    """Sum up a document root, in any order, so that an unchanged one is known again; and count its pages."""
+    """Return an order-independent digest of a document root, and its number of pages."""
     total = count = 0
     for page in pages:
         total += int.from_bytes(blake2b(f"{page.path} {page.validator}".encode(), digest_size=16).digest())
@@ -135,11 +136,13 @@ def digest_pages(pages: Iterator[DocrootPage]) -> tuple[str, int]:
 
 
 def _write_differences(db: Connection, site: PublishedSite, now: int) -> DocrootScan:
-    first = load_publisher_state(db).last_commit_time == 0  # what was there before us is no news: it keeps its own time
+    is_first_scan = (
+        load_publisher_state(db).last_commit_time == 0
+    )  # the first scan reports no changes: pages keep their own time
     (count,) = db.execute("SELECT count(*) FROM pages").fetchone()
-    values = {"stamp": advance_commit_time(db, now), "first": first, "room": max(0, site.max_urls - count)}
-    changed = db.execute(UPDATE_CHANGED_PAGES, values).rowcount
-    gone = db.execute(MARK_GONE_PAGES, values).rowcount
-    new = db.execute(INSERT_NEW_PAGES, values).rowcount
-    (found,) = db.execute("SELECT count(*) FROM found").fetchone()
-    return DocrootScan(found, new, changed, gone)
+    parameters = {"stamp": advance_commit_time(db, now), "first": is_first_scan, "room": max(0, site.max_urls - count)}
+    changed = db.execute(UPDATE_CHANGED_PAGES, parameters).rowcount
+    gone = db.execute(MARK_GONE_PAGES, parameters).rowcount
+    new = db.execute(INSERT_NEW_PAGES, parameters).rowcount
+    (page_count,) = db.execute("SELECT count(*) FROM found").fetchone()
+    return DocrootScan(page_count, new, changed, gone)

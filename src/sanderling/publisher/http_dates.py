@@ -1,26 +1,26 @@
-"""Times on the wire: read in the three forms a crawler may send, written as W3C datetimes. Milliseconds inside."""
+"""Parse the three time formats that crawlers send, and format W3C datetimes. Times are in milliseconds."""
 
 import re
 from datetime import UTC, datetime
 from email.utils import formatdate, parsedate_to_datetime
 
 UNIX_SECONDS_PATTERN = re.compile(r"\d{1,15}(\.\d{1,9})?", re.ASCII)
-LOST_PLUS_PATTERN = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")  # "+01:00" in a query string arrives as " 01:00"
+LOST_PLUS_PATTERN = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")  # "+01:00" in a query string is decoded as " 01:00"
 MAX_MILLIS = 253402300799000  # the last second of the year 9999
 
 
 def parse_time(text: str) -> int | None:
-    """Read ISO 8601, an HTTP date or unix seconds as milliseconds; None if it is no time."""
+    """Parse ISO 8601, an HTTP date, or unix seconds. Invalid times return None."""
     text = text.strip()
     if UNIX_SECONDS_PATTERN.fullmatch(text):
         millis = int(float(text) * 1000)
         return millis if millis <= MAX_MILLIS else None
-    moment = _parse_iso_date(text) or _parse_http_date(text)
-    if moment is None:
+    parsed = _parse_iso_date(text) or _parse_http_date(text)
+    if parsed is None:
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    millis = int(moment.timestamp() * 1000)
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=UTC)
+    millis = int(parsed.timestamp() * 1000)
     return millis if millis >= 0 else None
 
 
@@ -39,15 +39,14 @@ def _parse_http_date(text: str) -> datetime | None:
 
 
 def format_w3c(millis: int) -> str:
-    """Write whole seconds, as every sitemap parser reads them."""
+    """Format in whole seconds, for sitemap parsers."""
     return datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def format_w3c_millis(millis: int) -> str:
-    """Write milliseconds too: what a crawler sends back as LAST_VISIT must not lose any."""
+    """Format with milliseconds, because crawlers send this time back as LAST_VISIT."""
     return f"{format_w3c(millis)[:-1]}.{millis % 1000:03}Z"
 
 
 def format_http_date(millis: int) -> str:
-    """Write a date for an HTTP header."""
     return formatdate(millis // 1000, usegmt=True)

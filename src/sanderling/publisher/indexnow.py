@@ -1,7 +1,7 @@
-"""Telling search engines at once (IndexNow): what changed since we last told, as one small POST.
+"""Announce changes to search engines by IndexNow, in a single POST request.
 
-What was told is remembered by its stamp in the state file, so a ping that fails is sent again later, and a restart
-neither repeats nor forgets.
+The last announced change is stored in the state file, so that a failed ping is retried, and a restart neither repeats
+nor omits changes.
 """
 
 import json
@@ -18,39 +18,38 @@ from sanderling.publisher.published_site import PublishedSite
 from sanderling.publisher.state_db import Connection, load_publisher_state, write_transaction
 
 ENDPOINT = "https://api.indexnow.org/indexnow"
-MAX_URLS_PER_PING = 10_000  # URLs of one ping, by the protocol
+MAX_URLS_PER_PING = 10_000  # limit of the protocol
 KEY_PATTERN = re.compile(r"[A-Za-z0-9-]{8,128}")
 
 PostFunction = Callable[[str, bytes], int]
 
 SELECT_UNANNOUNCED = f"""SELECT path, noticed, id FROM pages
-WHERE (noticed > :told OR (noticed = :told AND id > :id)) AND noticed <= :stamp
+WHERE (noticed > :announced OR (noticed = :announced AND id > :id)) AND noticed <= :stamp
   AND ({LIVE_FILTER} OR (deleted = 1 AND hidden = 0)) ORDER BY noticed, id LIMIT {MAX_URLS_PER_PING}"""
 
 
 class _NoRedirectHandler(urllib.request.HTTPRedirectHandler):
-    """A ping that is sent on elsewhere was not accepted."""
+    """Treat redirects as rejection."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 def post_ping(endpoint: str, body: bytes) -> int:
-    """Send a ping; give the HTTP status, 0 if there was no answer."""
+    """Send a ping. Returns the HTTP status, or 0 without a response."""
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "sanderling-publisher"}
     request = urllib.request.Request(endpoint, body, headers, method="POST")
     try:
-        with urllib.request.build_opener(_NoRedirectHandler).open(request, timeout=10) as reply:
-            return int(reply.status)
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return int(refused.code)
+        with urllib.request.build_opener(_NoRedirectHandler).open(request, timeout=10) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return int(error.code)
     except (OSError, HTTPException):
         return 0
 
 
 def build_ping(site: PublishedSite, paths: Sequence[str]) -> bytes:
-    """Write the ping."""
     return json.dumps(
         {
             "host": urlsplit(site.base_url).netloc,
@@ -64,27 +63,27 @@ def build_ping(site: PublishedSite, paths: Sequence[str]) -> bytes:
 def announce_changes(
     db: Connection, site: PublishedSite, endpoint: str = ENDPOINT, post_function: PostFunction = post_ping
 ) -> int:
-    """Tell what changed and was not told yet; give how many URLs were accepted. Stops at the first refusal."""
+    """Announce new changes until rejected. Returns the number of accepted URLs."""
     if not KEY_PATTERN.fullmatch(site.indexnow_key):
-        raise UsageError("an IndexNow key has 8 to 128 letters, digits and dashes")
-    known = load_publisher_state(db)
-    if known.announced_until == 0:
-        _store_announced(db, known.last_commit_time, 1 << 62)  # what was there before us is no news
+        raise UsageError("an IndexNow key has 8 to 128 letters, digits, and dashes")
+    state = load_publisher_state(db)
+    if state.announced_until == 0:
+        _store_announced(db, state.last_commit_time, 1 << 62)  # pages of the first scan are not announced
         return 0
-    told = 0
+    announced = 0
     while rows := _load_unannounced(db):
         if post_function(endpoint, build_ping(site, [path for path, _, _ in rows])) not in (200, 202):
             break
-        told += len(rows)
+        announced += len(rows)
         _store_announced(db, rows[-1][1], rows[-1][2])
-    return told
+    return announced
 
 
 def _load_unannounced(db: Connection) -> list[tuple[str, int, int]]:
-    known = load_publisher_state(db)
+    state = load_publisher_state(db)
     return db.execute(
         SELECT_UNANNOUNCED,
-        {"told": known.announced_until, "id": known.announced_page_id, "stamp": known.last_commit_time},
+        {"announced": state.announced_until, "id": state.announced_page_id, "stamp": state.last_commit_time},
     ).fetchall()
 
 

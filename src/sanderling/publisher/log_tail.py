@@ -1,7 +1,7 @@
-"""Following an access log: from where we stopped, through rotated files, to the live end; each line counted once.
+"""Follow an access log through rotation, reading each line once.
 
-The place reached is kept with what was read, in one commit. A file is known again by its first bytes, not by its
-name: so it is found after it was renamed, compressed, or copied and cut.
+The position is committed together with the lines. A file is identified by its first bytes instead of its name, so that
+it is found after renaming, compression, or copytruncate.
 """
 
 import gzip
@@ -13,14 +13,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, cast
 
-HEAD_BYTES = 512  # bytes by which a file is known again
+HEAD_BYTES = 512  # identify a file
 READ_BYTES = 1 << 20
 MAX_LINE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """How far a log was read: which file (by its first bytes), and how many bytes of it."""
+    """The position in a log: the file (identified by its first bytes), and an offset."""
 
     head_digest: str = ""
     head_size: int = 0
@@ -31,7 +31,7 @@ class LogPosition:
 
 
 def parse_position(text: str) -> LogPosition:
-    """Read a stored position."""
+    """Parse a stored position. Invalid text gives the start."""
     parts = text.split()
     return LogPosition(parts[0], int(parts[1]), int(parts[2])) if len(parts) == 3 else LogPosition()
 
@@ -42,10 +42,12 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def list_rotated_logs(path: Path) -> list[Path]:
-    """List the older files of a log, oldest first: access.log.2.gz, access.log.1, access.log-20240501 ..."""
-    family = [entry for entry in path.parent.glob(_escape_glob(path.name) + "[.-]*") if entry.is_file()]
-    old = [entry for entry in family if entry.suffix in (".gz", "") or entry.suffix[1:].isdigit() or "-" in entry.name]
-    return sorted(old, key=lambda entry: (entry.stat().st_mtime, entry.name))
+    """Return rotated files, oldest first: access.log.2.gz, access.log.1, access.log-20240501."""
+    candidates = [entry for entry in path.parent.glob(_escape_glob(path.name) + "[.-]*") if entry.is_file()]
+    rotated = [
+        entry for entry in candidates if entry.suffix in (".gz", "") or entry.suffix[1:].isdigit() or "-" in entry.name
+    ]
+    return sorted(rotated, key=lambda entry: (entry.stat().st_mtime, entry.name))
 
 
 def _escape_glob(name: str) -> str:
@@ -53,7 +55,7 @@ def _escape_glob(name: str) -> str:
 
 
 def is_same_log(path: Path, position: LogPosition) -> bool:
-    """Say if a file begins with the bytes the position remembers, and is long enough."""
+    """Return whether a file starts with the bytes of this position."""
     try:
         with open_log(path) as file:
             return _digest_head(file.read(position.head_size)) == position.head_digest
@@ -66,7 +68,7 @@ def _digest_head(head: bytes) -> str:
 
 
 def list_unread_files(path: Path, position: LogPosition) -> list[tuple[Path, int]]:
-    """Name the files still to be read and where to begin in each: the one we stopped in, then all newer ones."""
+    """Return the unread files with start offsets: the file of the position, then all newer files."""
     current = [path] if path.is_file() else []
     if not position.head_size:
         return [(file, 0) for file in [*list_rotated_logs(path), *current]]
@@ -75,20 +77,20 @@ def list_unread_files(path: Path, position: LogPosition) -> list[tuple[Path, int
         if is_same_log(file, position):
             return [(file, position.offset), *newer]
         newer.insert(0, (file, 0))
-    return [(file, 0) for file in current]  # what we read is nowhere: to read older files again would count twice
+    return [(file, 0) for file in current]  # the file is gone: rereading older files would count lines twice
 
 
 def read_lines(path: Path, offset: int) -> Iterator[tuple[list[bytes], LogPosition]]:
-    """Read whole lines from an offset on, in chunks, each with the position after it; a half line waits."""
+    """Yield complete lines in chunks, with the position after each chunk."""
     try:
         with open_log(path) as file:
             head = file.read(HEAD_BYTES)
             if offset > _get_log_size(path, file):
-                offset = 0  # it was cut: what is there is new
+                offset = 0  # the file was truncated
             file.seek(offset)
             yield from _read_chunks(file, offset, head)
     except (OSError, EOFError, zlib.error):
-        return  # gone or damaged: what was read is kept
+        return  # deleted or damaged: earlier chunks are kept
 
 
 def _get_log_size(path: Path, file: IO[bytes]) -> int:
@@ -96,14 +98,14 @@ def _get_log_size(path: Path, file: IO[bytes]) -> int:
 
 
 def _read_chunks(file: IO[bytes], offset: int, head: bytes) -> Iterator[tuple[list[bytes], LogPosition]]:
-    rest = b""
-    known = LogPosition(_digest_head(head), len(head))
+    remainder = b""
+    start = LogPosition(_digest_head(head), len(head))
     while block := file.read(READ_BYTES):
-        whole, newline, rest = (rest + block).rpartition(b"\n")
+        lines, newline, remainder = (remainder + block).rpartition(b"\n")
         if newline:
-            offset += len(whole) + 1
-            yield whole.split(b"\n"), LogPosition(known.head_digest, known.head_size, offset)
-        elif len(rest) > MAX_LINE_BYTES:
-            offset += len(rest)  # a line without end is no line
-            rest = b""
-            yield [], LogPosition(known.head_digest, known.head_size, offset)
+            offset += len(lines) + 1
+            yield lines.split(b"\n"), LogPosition(start.head_digest, start.head_size, offset)
+        elif len(remainder) > MAX_LINE_BYTES:
+            offset += len(remainder)  # skip an overlong line
+            remainder = b""
+            yield [], LogPosition(start.head_digest, start.head_size, offset)

@@ -1,4 +1,4 @@
-"""From lines of an access log to a batch: who viewed what, what asked for a login, which crawlers came."""
+"""Turn access log lines into batches of views, login requirements, and crawler visits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sanderling.publisher.state_db import Connection, load_publisher_state
 
 @dataclass(frozen=True, slots=True)
 class LogReadResult:
-    """How many lines were read, and how many of them made no sense."""
+    """The numbers of lines read and of malformed lines."""
 
     lines: int = 0
     malformed: int = 0
@@ -31,26 +31,26 @@ def follow_access_log(
     now: int,
     verify_crawler: VerifyFunction | None = None,
 ) -> LogReadResult:
-    """Read on from where we stopped, and commit each chunk together with the place it reaches."""
+    """Read new log lines, committing each chunk together with its position."""
     total, malformed = 0, 0
     for file, offset in list_unread_files(log_path, parse_position(load_publisher_state(db).log_position)):
         for chunk, position in read_lines(file, offset):
-            batch, bad = build_batch(chunk, site, verify_crawler)
+            batch, malformed_in_chunk = build_batch(chunk, site, verify_crawler)
             batch.log_position = str(position)
             write_batch(db, site, rules, batch, now)
-            total, malformed = total + len(chunk), malformed + bad
+            total, malformed = total + len(chunk), malformed + malformed_in_chunk
     return LogReadResult(total, malformed)
 
 
 def build_batch(
     raw_lines: Iterable[bytes], site: PublishedSite, verify_crawler: VerifyFunction | None = None
 ) -> tuple[ActivityBatch, int]:
-    """Add up the lines of a chunk; say how many were malformed."""
+    """Aggregate the lines of a chunk. Returns the batch and the number of malformed lines."""
     batch, malformed = ActivityBatch(), 0
     for raw in raw_lines:
-        line = parse_log_line(raw)
-        if line is not None:
-            _add_log_entry(batch, line, site, verify_crawler)
+        entry = parse_log_line(raw)
+        if entry is not None:
+            _add_log_entry(batch, entry, site, verify_crawler)
         elif raw.strip():
             malformed += 1
     return batch, malformed
@@ -79,6 +79,6 @@ def _add_log_entry(
 
 @lru_cache(maxsize=16384)
 def _canonicalize_target(target: str, site: PublishedSite) -> str | None:
-    raw, _, query = target.partition("?")
-    path = canonicalize_path(raw)
+    raw_path, _, query = target.partition("?")
+    path = canonicalize_path(raw_path)
     return add_page_parameters(strip_index_file(path, site.index_file), query, site.page_parameters) if path else None

@@ -1,4 +1,4 @@
-"""The publisher on its own: beside any web server, reading its document root and its access log."""
+"""Run the publisher next to any web server, from its document root and access log."""
 
 import logging
 import sqlite3
@@ -33,25 +33,25 @@ log = logging.getLogger("sanderling.publisher")
 
 MAX_THREADS = 32
 PURGE_INTERVAL_SECONDS = 86_400.0
-SCAN_PAUSE_FACTOR = 20.0  # times as long as a look at the files took, until the next: at most a twentieth of a core
+SCAN_PAUSE_FACTOR = 20.0  # pause after a scan, as a multiple of its duration: uses at most a twentieth of a core
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """What the stand-alone publisher watches, and how often."""
+    """The files to watch, and the intervals."""
 
     docroot: Path
     access_log: Path | None = None
     scan_seconds: float = 60.0
     log_seconds: float = 1.0
-    write_tvi_files: bool = False  # write TVI files into the document root
+    write_tvi_files: bool = False
     indexnow_endpoint: str = ENDPOINT
-    verify_crawler: VerifyFunction | None = None  # how crawlers that claim a name are verified; None: they are not
+    verify_crawler: VerifyFunction | None = None  # None: crawlers are not verified
 
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What one round brought."""
+    """The result of a round."""
 
     scan: DocrootScan | None
     access_log: LogReadResult
@@ -59,7 +59,7 @@ class WatchResult:
 
 
 class SiteWatcher:
-    """Looks at the document root and the log, again and again."""
+    """Scan the document root and read the access log periodically."""
 
     def __init__(self, site: PublishedSite, options: WatchOptions, clock: Clock = system_clock) -> None:
         self.site, self.options, self.clock = site, options, clock
@@ -68,26 +68,25 @@ class SiteWatcher:
         self._next_due: dict[str, float] = {}
 
     def run_once(self, db: Connection, *, run_all: bool = False) -> WatchResult:
-        """Do what is due."""
+        """Run the tasks that are due."""
         now = int(self.clock() * 1000)
-        found = self._scan_docroot(db, now) if run_all or self._is_due("scan", self.options.scan_seconds) else None
-        reading = LogReadResult()
+        scan = self._scan_docroot(db, now) if run_all or self._is_due("scan", self.options.scan_seconds) else None
+        log_result = LogReadResult()
         if self.options.access_log and (run_all or self._is_due("log", self.options.log_seconds)):
-            reading = follow_access_log(
+            log_result = follow_access_log(
                 db, self.site, self.rules, self.options.access_log, now, self.options.verify_crawler
             )
         if self._is_due("forget", PURGE_INTERVAL_SECONDS):
             purge_deletions(db, self.site, now)
-        told = (
-            announce_changes(db, self.site, self.options.indexnow_endpoint) if self.site.indexnow_key and found else 0
+        announced = (
+            announce_changes(db, self.site, self.options.indexnow_endpoint) if self.site.indexnow_key and scan else 0
         )
-        return WatchResult(found, reading, told)
+        return WatchResult(scan, log_result, announced)
 
     def _is_due(self, task: str, seconds: float) -> bool:
         now = self.clock()
-        if (
-            now < self._next_due.get(task, 0.0) <= now + max(seconds, 3600.0)
-        ):  # a clock that jumped back does not stop us
+        # The upper bound keeps tasks running after the clock was set back.
+        if now < self._next_due.get(task, 0.0) <= now + max(seconds, 3600.0):
             return False
         self._next_due[task] = now + seconds
         return True
@@ -95,31 +94,31 @@ class SiteWatcher:
     def _scan_docroot(self, db: Connection, now: int) -> DocrootScan:
         self.rules = parse_robots_rules(read_robots_text(self.options.docroot))
         apply_robots_rules(db, self.site, self.rules, now)
-        before, begun = load_publisher_state(db).last_commit_time, time.monotonic()
-        found = scan_docroot(db, self.site, self.rules, self.options.docroot, now)
+        previous_commit_time, started_at = load_publisher_state(db).last_commit_time, time.monotonic()
+        scan = scan_docroot(db, self.site, self.rules, self.options.docroot, now)
         if self.options.write_tvi_files:
-            self._write_tvi_files(db, before)
+            self._write_tvi_files(db, previous_commit_time)
         self._next_due["scan"] = max(
-            self._next_due.get("scan", 0.0), self.clock() + SCAN_PAUSE_FACTOR * (time.monotonic() - begun)
+            self._next_due.get("scan", 0.0), self.clock() + SCAN_PAUSE_FACTOR * (time.monotonic() - started_at)
         )
-        return found
+        return scan
 
     def _write_tvi_files(self, db: Connection, since: int) -> None:
         for (path,) in db.execute("SELECT path FROM pages WHERE noticed > ? AND deleted = 0", (since,)):
             file = self.options.docroot / _get_file_name(path, self.site)
             try:
                 write_tvi_file(file)
-            except OSError as wrong:
-                log.warning("no side file for %s: %s", file, wrong)
+            except OSError as error:
+                log.warning("cannot write the .tvi file of %s: %s", file, error)
 
     def run(self) -> None:
-        """Go on until stopped; a store that is busy or a folder that is away is tried again."""
+        """Run until stopped. Errors of the database or the file system are retried."""
         with closing(open_state_db(self.site.state_file)) as db:
             while not self.stop_event.wait(min(self.options.log_seconds, self.options.scan_seconds)):
                 try:
                     self.run_once(db)
-                except (OSError, UsageError, sqlite3.OperationalError) as wrong:
-                    log.warning("this round failed and is tried again: %s", wrong)
+                except (OSError, UsageError, sqlite3.OperationalError) as error:
+                    log.warning("update failed, will be retried: %s", error)
 
 
 def _get_file_name(path: str, site: PublishedSite) -> str:
@@ -130,7 +129,7 @@ def _get_file_name(path: str, site: PublishedSite) -> str:
 
 
 def read_robots_text(docroot: Path) -> str:
-    """Read the robots.txt of a document root; empty if it has none."""
+    """Read robots.txt from a document root, or return an empty string."""
     try:
         with (docroot / "robots.txt").open("rb") as file:
             return file.read(MAX_ROBOTS_BYTES).decode("utf-8", "replace")
@@ -141,24 +140,26 @@ def read_robots_text(docroot: Path) -> str:
 def build_application(
     site: PublishedSite, clock: Clock = system_clock
 ) -> Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]:
-    """Make the small web application that answers for the lists alone."""
+    """Build a WSGI application that serves only the lists."""
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path, method = environ.get("PATH_INFO", ""), environ["REQUEST_METHOD"]
         if not is_publisher_path(site, path):
             lists = f"{site.sitemap_path} and {site.changes_path}"
             return send_response(
-                build_text_response(404, f"only {lists} are answered here"), start_response, method == "HEAD"
+                build_text_response(404, f"only {lists} are served here"), start_response, method == "HEAD"
             )
-        ask = ListingRequest(path, environ.get("QUERY_STRING", ""), method, get_request_headers(environ))
+        request = ListingRequest(path, environ.get("QUERY_STRING", ""), method, get_request_headers(environ))
         with closing(open_state_db(site.state_file)) as db:
-            return send_response(build_response(site, db, ask, int(clock() * 1000)), start_response, method == "HEAD")
+            return send_response(
+                build_response(site, db, request, int(clock() * 1000)), start_response, method == "HEAD"
+            )
 
     return app
 
 
 class _ThreadedServer(ThreadingMixIn, WSGIServer):
-    """A thread per request, but never more than a few."""
+    """Serve each request in a thread, limited to `MAX_THREADS`."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -176,22 +177,22 @@ class _ThreadedServer(ThreadingMixIn, WSGIServer):
 
 
 class _QuietRequestHandler(WSGIRequestHandler):
-    timeout = 10  # seconds a visitor may keep us waiting
+    timeout = 10  # seconds
 
     def log_message(self, format: str, *args: Any) -> None:
         log.debug(format, *args)
 
     def address_string(self) -> str:
-        return str(self.client_address[0])  # no look-up of names
+        return str(self.client_address[0])  # no DNS lookup
 
 
 def make_quiet_server(host: str, port: int) -> WSGIServer:
-    """Make a small server that logs nothing and bounds its threads; port 0 takes any that is free."""
+    """Create a server without request log and with limited threads. Port 0: any free port."""
     return _ThreadedServer((host, port), _QuietRequestHandler)
 
 
 def make_publish_server(site: PublishedSite, host: str, port: int, clock: Clock = system_clock) -> WSGIServer:
-    """Open the door for the lists."""
+    """Create the server of the lists."""
     server = make_quiet_server(host, port)
     server.set_app(build_application(site, clock))
     return server

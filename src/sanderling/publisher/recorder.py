@@ -1,7 +1,7 @@
-"""The desk at the door: notes every request in memory, and writes the notes in the background.
+"""Record requests in memory, and write them to the state file in the background.
 
-A request costs a few look-ups in memory; the disk is touched by one thread, every few seconds. What cannot be written
-now (the file is busy, the disk is full) stays and is tried again; memory is bounded, and what is dropped is counted.
+A request costs a few lookups in memory; a single thread writes every few seconds. If a write fails (file locked, disk
+full), it is retried. Memory is bounded, and dropped requests are counted.
 """
 
 import logging
@@ -23,20 +23,20 @@ from sanderling.publisher.state_db import Connection, open_state_db
 log = logging.getLogger("sanderling.publisher")
 
 FLUSH_SECONDS = 5.0
-MAX_PENDING_REQUESTS = 50_000  # in memory at once
-MAX_CACHED_VALIDATORS = 10_000  # pages whose validator is remembered, to see a change without asking the disk
+MAX_PENDING_REQUESTS = 50_000
+MAX_CACHED_VALIDATORS = 10_000  # detects changes without a database lookup
 PAGE_TYPES = ("text/html", "application/xhtml", "application/pdf")
-FLUSHES_PER_PURGE = 720  # flushes
+FLUSHES_PER_PURGE = 720
 
 
 class ServedRequest(NamedTuple):
-    """One request and how it was answered."""
+    """A request and its response."""
 
-    path: str  # canonical
+    path: str
     status: int
     user_agent: str
-    is_anonymous: bool = True  # it carried no password and no cookie
-    content_type: str = ""  # content type
+    is_anonymous: bool = True  # without password and cookie
+    content_type: str = ""
     etag: str = ""
     last_modified: str = ""
     has_noindex: bool = False
@@ -44,14 +44,14 @@ class ServedRequest(NamedTuple):
 
 
 class RequestRecorder:
-    """Notes visits; one per process and site."""
+    """Record requests. Use a single instance per process and site."""
 
     def __init__(
         self, site: PublishedSite, clock: Clock = system_clock, verify_crawler: VerifyFunction | None = None
     ) -> None:
         self.site, self.clock = site, clock
         self.rules = PathRules()
-        self.dropped_requests = 0  # notes dropped because memory was full
+        self.dropped_requests = 0  # because memory was full
         self._verify_crawler = lru_cache(maxsize=4096)(verify_crawler) if verify_crawler else None
         self._batch, self._bot_requests = ActivityBatch(), Counter[tuple[str, str]]()
         self._validators: OrderedDict[str, str] = OrderedDict()
@@ -61,11 +61,10 @@ class RequestRecorder:
         self._write_lock = threading.Lock()
 
     def get_time_ms(self) -> int:
-        """The time in milliseconds."""
         return int(self.clock() * 1000)
 
     def record(self, request: ServedRequest) -> None:
-        """Note one visit; the hot path."""
+        """Record a request (hot path)."""
         with self._lock:
             batch = self._batch
             pages = len(batch.view_counts) + len(batch.served_pages) + len(batch.gone_paths) + len(batch.private_paths)
@@ -93,16 +92,16 @@ class RequestRecorder:
             self._add_removed_path(self._batch.private_paths, request.path)
 
     def _add_served_page(self, request: ServedRequest) -> None:
-        """Take up a page that anybody may see, if it is new or its validator changed."""
+        """Add a public page if it is new or its validator changed."""
         if request.has_noindex:
             return self._add_removed_path(self._batch.private_paths, request.path)
-        mark = request.etag or request.last_modified
-        if self._validators.get(request.path) == mark:
+        validator = request.etag or request.last_modified
+        if self._validators.get(request.path) == validator:
             return None
-        self._validators[request.path] = mark
+        self._validators[request.path] = validator
         if len(self._validators) > MAX_CACHED_VALIDATORS:
             self._validators.popitem(last=False)
-        self._batch.served_pages[request.path] = (parse_time(request.last_modified), mark)
+        self._batch.served_pages[request.path] = (parse_time(request.last_modified), validator)
         self._batch.gone_paths.discard(request.path)
         self._batch.private_paths.discard(request.path)
         return None
@@ -113,43 +112,43 @@ class RequestRecorder:
         self._batch.served_pages.pop(path, None)
 
     def mark_changed(self, path: str, modified_ms: int | None = None) -> None:
-        """Say that a page changed: for applications that know it themselves."""
+        """Report a changed page, for applications that know their changes."""
         with self._lock:
             self._batch.changed_pages[path] = modified_ms
 
     def mark_deleted(self, path: str) -> None:
-        """Say that a page was deleted."""
+        """Report a deleted page."""
         with self._lock:
             self._add_removed_path(self._batch.gone_paths, path)
 
     def load_robots_rules(self, robots_text: str) -> None:
-        """Take in robots.txt, and hide what it forbids before anything more is listed."""
+        """Apply robots.txt, and hide disallowed pages at once."""
         rules = parse_robots_rules(robots_text)
         with self._write_lock:
             self.rules = rules
             apply_robots_rules(self.get_connection(), self.site, rules, self.get_time_ms())
 
     def get_connection(self) -> Connection:
-        """The connection that writes; opened when first needed."""
+        """Return the connection for writing. Opened on first use, and after a fork."""
         if self._db is None or self._pid != os.getpid():
             self._db, self._pid = open_state_db(self.site.state_file), os.getpid()
         return self._db
 
     def flush(self) -> None:
-        """Write the notes now."""
+        """Write recorded requests now."""
         with self._lock:
             batch, self._batch = self._batch, ActivityBatch()
-            callers, self._bot_requests = self._bot_requests, Counter()
-        for (agent, address), visits in callers.items():
+            bot_requests, self._bot_requests = self._bot_requests, Counter()
+        for (agent, address), visits in bot_requests.items():
             verified = self._verify_crawler(agent, address) if self._verify_crawler else False
             batch.crawler_visits[(get_claimed_name(agent), verified)] += visits
         if len(batch):
             try:
                 with self._write_lock:
                     write_batch(self.get_connection(), self.site, self.rules, batch, self.get_time_ms())
-            except sqlite3.Error as wrong:
+            except sqlite3.Error as error:
                 log.warning(
-                    "%s could not be written (%s); the notes are kept and tried again", self.site.state_file, wrong
+                    "cannot write %s (%s); the requests are kept and the write is retried", self.site.state_file, error
                 )
                 self._restore_batch(batch)
 
@@ -167,7 +166,7 @@ class RequestRecorder:
             batch.private_paths |= newer.private_paths
 
     def start(self) -> None:
-        """Begin to write in the background."""
+        """Start writing in the background."""
         threading.Thread(target=self._flush_periodically, name="sanderling-publisher", daemon=True).start()
 
     def _flush_periodically(self) -> None:
@@ -179,7 +178,7 @@ class RequestRecorder:
                     purge_deletions(self.get_connection(), self.site, self.get_time_ms())
 
     def close(self) -> None:
-        """Stop the background thread and write what is left."""
+        """Stop the background thread and write the remaining requests."""
         self._stop_event.set()
         self.flush()
         if self._db is not None:

@@ -1,4 +1,4 @@
-"""From a crawler's request to our answer; the same for ASGI, WSGI and the stand-alone server."""
+"""Build the responses of sitemap and change list, for ASGI, WSGI, and the stand-alone server."""
 
 import gzip
 import math
@@ -20,13 +20,13 @@ from sanderling.publisher.published_site import PublishedSite
 from sanderling.publisher.state_db import Connection, PublisherState, read_transaction
 
 WELL_KNOWN_PATH = "/.well-known/resourcesync"
-MAX_CLOCK_SKEW_MS = 60_000  # a crawler's clock may be this far ahead of ours
+MAX_CLOCK_SKEW_MS = 60_000  # tolerated clock difference of crawlers
 TIME_FORMATS = "ISO 8601 (2024-05-01T10:00:00Z), an HTTP date or unix seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class ListingRequest:
-    """A request, as far as we look at it."""
+    """A request for a list."""
 
     path: str
     query: str = ""
@@ -36,15 +36,13 @@ class ListingRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListingResponse:
-    """What goes back."""
-
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes = b""
 
 
 class InvalidRequest(Exception):
-    """The crawler asked for something that cannot be; the sentence says what can."""
+    """An invalid request. The message says how to correct it."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -52,7 +50,7 @@ class InvalidRequest(Exception):
 
 
 def is_publisher_path(site: PublishedSite, path: str) -> bool:
-    """Say if a path is one that the publisher answers."""
+    """Return whether the publisher serves this path."""
     return (
         path in (site.sitemap_path, site.changes_path)
         or path.startswith(WELL_KNOWN_PATH)
@@ -65,20 +63,19 @@ def _is_indexnow_key_path(site: PublishedSite, path: str) -> bool:
 
 
 def build_response(site: PublishedSite, db: Connection, request: ListingRequest, now: int) -> ListingResponse:
-    """Answer a request for one of our paths."""
+    """Build the response to a publisher path."""
     if request.method not in ("GET", "HEAD"):
-        return build_text_response(405, "only GET and HEAD are answered here", ("Allow", "GET, HEAD"))
+        return build_text_response(405, "only GET and HEAD are supported", ("Allow", "GET, HEAD"))
     if _is_indexnow_key_path(site, request.path):
         return build_text_response(200, site.indexnow_key)
     try:
-        with read_transaction(db) as known:
-            return _build_document_response(site, db, known, request, now)
-    except InvalidRequest as refused:
-        return build_text_response(refused.status, refused.message)
+        with read_transaction(db) as state:
+            return _build_document_response(site, db, state, request, now)
+    except InvalidRequest as error:
+        return build_text_response(error.status, error.message)
 
 
 def build_text_response(status: int, message: str, *headers: tuple[str, str]) -> ListingResponse:
-    """Answer with one sentence."""
     body = (message + "\n").encode()
     return ListingResponse(status, (("Content-Type", "text/plain; charset=utf-8"), *headers), body)
 
@@ -87,31 +84,31 @@ def _build_document_response(
     site: PublishedSite, db: Connection, publisher_state: PublisherState, request: ListingRequest, now: int
 ) -> ListingResponse:
     query = _parse_parameters(request.query)
-    tag = f'W/"{publisher_state.last_commit_time:x}"'
-    if _has_matching_etag(request, tag):
+    etag = f'W/"{publisher_state.last_commit_time:x}"'
+    if _has_matching_etag(request, etag):
         return ListingResponse(
-            304, (("ETag", tag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
+            304, (("ETag", etag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
         )
     if request.path.startswith(WELL_KNOWN_PATH):
-        return _build_xml_response(request, tag, publisher_state, _build_capabilities(site, request.path))
+        return _build_xml_response(request, etag, publisher_state, _build_capabilities(site, request.path))
     if request.path == site.changes_path or "last_visit" in query:
         return _build_changes_response(
-            site, db, publisher_state, request, tag, query, max(now, publisher_state.last_commit_time)
+            site, db, publisher_state, request, etag, query, max(now, publisher_state.last_commit_time)
         )
     if _is_not_modified_since(request, publisher_state):
         return ListingResponse(
-            304, (("ETag", tag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
+            304, (("ETag", etag), ("Last-Modified", format_http_date(publisher_state.last_commit_time)))
         )
-    return _build_xml_response(request, tag, publisher_state, _build_sitemap(site, db, publisher_state, query))
+    return _build_xml_response(request, etag, publisher_state, _build_sitemap(site, db, publisher_state, query))
 
 
 def _parse_parameters(query: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in parse_qsl(query[:4000], keep_blank_values=True, max_num_fields=None)[:50]:
-        if name.lower() in found:
-            raise InvalidRequest(f"{name} is given twice: give it once")
-        found[name.lower()] = value
-    return found
+        if name.lower() in parameters:
+            raise InvalidRequest(f"parameter {name} occurs twice: use it once")
+        parameters[name.lower()] = value
+    return parameters
 
 
 def _has_matching_etag(request: ListingRequest, etag: str) -> bool:
@@ -120,7 +117,10 @@ def _has_matching_etag(request: ListingRequest, etag: str) -> bool:
 
 
 def _is_not_modified_since(request: ListingRequest, publisher_state: PublisherState) -> bool:
-    """Tell a plain sitemap's reader that it is the same; a partial list here would look like mass deletion to it."""
+    """Check If-Modified-Since for the plain sitemap.
+
+    It always lists all pages: crawlers would take a partial sitemap for mass deletion.
+    """
     since = parse_time(request.headers.get("if-modified-since", ""))
     return (
         "if-none-match" not in request.headers
@@ -138,44 +138,46 @@ def _build_changes_response(
     parameters: Mapping[str, str],
     now: int,
 ) -> ListingResponse:
-    wish = _parse_changes_query(site, request, parameters, now)
-    page = load_changes(db, publisher_state, wish)
-    if not page.entries and "last_visit" not in parameters and wish.since:
+    changes_query = _parse_changes_query(site, request, parameters, now)
+    page = load_changes(db, publisher_state, changes_query)
+    if not page.entries and "last_visit" not in parameters and changes_query.since:
         return ListingResponse(304, (("Last-Modified", format_http_date(page.until)),))
-    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_period(wish.since, page.until)
+    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_period(
+        changes_query.since, page.until
+    )
     links = []
     if page.next_cursor:
-        address = _build_next_url(site, request, wish, page)
-        about += xml.format_link("next", address)
-        links.append(("Link", f'<{address}>; rel="next"'))
+        next_url = _build_next_url(site, request, changes_query, page)
+        metadata += xml.format_link("next", next_url)
+        links.append(("Link", f'<{next_url}>; rel="next"'))
     return _build_xml_response(
-        request, etag, publisher_state, xml.build_urlset(site, about, page.entries), *links, modified_ms=page.until
+        request, etag, publisher_state, xml.build_urlset(site, metadata, page.entries), *links, modified_ms=page.until
     )
 
 
 def _parse_changes_query(
     site: PublishedSite, request: ListingRequest, parameters: Mapping[str, str], now: int
 ) -> ChangesQuery:
-    place = parse_cursor(parameters["after"]) if "after" in parameters else ChangesQuery(0).cursor
-    if place is None:
-        raise InvalidRequest("after must be taken from the link to the next page, as it is")
+    cursor = parse_cursor(parameters["after"]) if "after" in parameters else ChangesQuery(0).cursor
+    if cursor is None:
+        raise InvalidRequest("invalid parameter after: copy it from the link to the next page")
     threshold = _parse_number(parameters, "threshold", -1.0)
     limit = int(_parse_number(parameters, "limit", site.page_size))
     if limit < 1:
-        raise InvalidRequest("limit is a whole number from 1 on")
-    return ChangesQuery(_parse_since(request, parameters, now), threshold, min(limit, site.page_size), place)
+        raise InvalidRequest("limit must be an integer of at least 1")
+    return ChangesQuery(_parse_since(request, parameters, now), threshold, min(limit, site.page_size), cursor)
 
 
 def _parse_since(request: ListingRequest, parameters: Mapping[str, str], now: int) -> int:
     if "last_visit" not in parameters:
         since = parse_time(request.headers.get("if-modified-since", ""))
-        return since if since is not None and since <= now else 0  # RFC 9110: a date that cannot be is ignored
+        return since if since is not None and since <= now else 0  # RFC 9110: invalid dates are ignored
     since = parse_time(parameters["last_visit"])
     if since is None:
-        raise InvalidRequest(f"LAST_VISIT is not a time: {parameters['last_visit'][:80]!r}; give {TIME_FORMATS}")
+        raise InvalidRequest(f"LAST_VISIT is not a valid time: {parameters['last_visit'][:80]!r}; use {TIME_FORMATS}")
     if since > now + MAX_CLOCK_SKEW_MS:
         raise InvalidRequest(
-            f"LAST_VISIT lies in the future: here it is {format_w3c_millis(now)}; give a time before that"
+            f"LAST_VISIT is in the future: the time here is {format_w3c_millis(now)}; use an earlier time"
         )
     return since
 
@@ -191,40 +193,44 @@ def _parse_number(parameters: Mapping[str, str], name: str, default: float) -> f
 
 
 def _build_next_url(site: PublishedSite, request: ListingRequest, query: ChangesQuery, page: ListingPage) -> str:
-    asked = {"LAST_VISIT": format_w3c_millis(query.since), "limit": str(query.limit), "after": str(page.next_cursor)}
+    parameters = {
+        "LAST_VISIT": format_w3c_millis(query.since),
+        "limit": str(query.limit),
+        "after": str(page.next_cursor),
+    }
     if query.min_priority >= 0:
-        asked["threshold"] = repr(query.min_priority)
-    return f"{site.build_url(request.path)}?{urlencode(asked)}"
+        parameters["threshold"] = repr(query.min_priority)
+    return f"{site.build_url(request.path)}?{urlencode(parameters)}"
 
 
 def _build_sitemap(
     site: PublishedSite, db: Connection, publisher_state: PublisherState, parameters: Mapping[str, str]
 ) -> str:
-    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_link(
+    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_link(
         "changes", site.build_url(site.changes_path)
     )
-    about += xml.format_capability("resourcelist", at=format_w3c_millis(publisher_state.last_commit_time))
-    files = load_sitemap_parts(db)
-    if "part" not in parameters and len(files) > 1:
-        return xml.build_sitemap_index(site, about, files)
-    part = int(_parse_number(parameters, "part", files[0][0] if files else 0))
-    if "part" in parameters and part not in dict(files):
+    metadata += xml.format_capability("resourcelist", at=format_w3c_millis(publisher_state.last_commit_time))
+    parts = load_sitemap_parts(db)
+    if "part" not in parameters and len(parts) > 1:
+        return xml.build_sitemap_index(site, metadata, parts)
+    part = int(_parse_number(parameters, "part", parts[0][0] if parts else 0))
+    if "part" in parameters and part not in dict(parts):
         raise InvalidRequest(f"the sitemap has no part {part}: see {site.build_url(site.sitemap_path)}", 404)
-    return xml.build_urlset(site, about, load_sitemap_entries(db, publisher_state, part))
+    return xml.build_urlset(site, metadata, load_sitemap_entries(db, publisher_state, part))
 
 
 def _build_capabilities(site: PublishedSite, path: str) -> str:
-    """Say where the lists are, in the two steps that ResourceSync asks for."""
+    """Build the ResourceSync documents that point to the lists, in two steps."""
     if path == WELL_KNOWN_PATH:
-        about = xml.format_link("changes", site.build_url(site.changes_path)) + xml.format_capability("description")
+        metadata = xml.format_link("changes", site.build_url(site.changes_path)) + xml.format_capability("description")
         return xml.build_capability_document(
-            about, [(site.build_url(WELL_KNOWN_PATH + "/capabilities"), "capabilitylist")]
+            metadata, [(site.build_url(WELL_KNOWN_PATH + "/capabilities"), "capabilitylist")]
         )
     if path != WELL_KNOWN_PATH + "/capabilities":
-        raise InvalidRequest("there is no such document here", 404)
-    about = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_capability("capabilitylist")
+        raise InvalidRequest("document not found", 404)
+    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_capability("capabilitylist")
     lists = [(site.build_url(site.sitemap_path), "resourcelist"), (site.build_url(site.changes_path), "changelist")]
-    return xml.build_capability_document(about, lists)
+    return xml.build_capability_document(metadata, lists)
 
 
 def _build_xml_response(
@@ -236,13 +242,17 @@ def _build_xml_response(
     modified_ms: int | None = None,
 ) -> ListingResponse:
     body = document.encode()
-    about = [("Content-Type", "application/xml; charset=utf-8"), ("Vary", "Accept-Encoding")]
-    changed = publisher_state.last_commit_time if modified_ms is None else modified_ms
-    about += [("ETag", etag), ("Last-Modified", format_http_date(changed)), ("Cache-Control", "no-cache")]
+    response_headers = [("Content-Type", "application/xml; charset=utf-8"), ("Vary", "Accept-Encoding")]
+    last_modified = publisher_state.last_commit_time if modified_ms is None else modified_ms
+    response_headers += [
+        ("ETag", etag),
+        ("Last-Modified", format_http_date(last_modified)),
+        ("Cache-Control", "no-cache"),
+    ]
     if _accepts_gzip(request.headers.get("accept-encoding", "")):
         body = gzip.compress(body, 6, mtime=0)
-        about.append(("Content-Encoding", "gzip"))
-    return ListingResponse(200, (*about, *headers), body)
+        response_headers.append(("Content-Encoding", "gzip"))
+    return ListingResponse(200, (*response_headers, *headers), body)
 
 
 def _accepts_gzip(header: str) -> bool:

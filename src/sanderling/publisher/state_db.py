@@ -1,8 +1,8 @@
-"""The state file: a list of pages on disk (DPS-2), opened here; every write has a stamp of its own.
+"""Open the state file: the table of pages (DPS-2), and the publisher state.
 
-The stamp is the time of the commit, made to grow: a reader that has seen stamp S has seen every change stamped S or
-less. So `until` in an answer is exact, whatever the clocks of several processes say, and no change falls between two
-visits. `modified` is what the page says of itself; `noticed` is the stamp under which we learned of it.
+Every write gets a strictly increasing commit time. A reader that has seen commit time S has seen every change up to S,
+so `until` in a response is exact regardless of the clocks of several processes, and no change is lost between visits.
+`modified` is the page's own time; `noticed` is the commit time at which it was recorded.
 """
 
 import sqlite3
@@ -45,45 +45,45 @@ INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0, '')
 
 @dataclass(frozen=True, slots=True)
 class PublisherState:
-    """What is true of the whole store."""
+    """The state of the publisher."""
 
     last_commit_time: int
-    epoch: int  # from which fading views are counted
+    epoch: int  # start time of view weights
     priority_formula: str
-    log_position: str  # how far the access log was read
-    rules_digest: str  # digest of the rules by which pages were hidden
-    announced_until: int  # changes up to this stamp, and of this stamp
-    announced_page_id: int  # up to this id, were announced by IndexNow
-    docroot_digest: str  # digest of the document root as it was last seen
+    log_position: str
+    rules_digest: str  # rules applied to hidden pages
+    announced_until: int  # IndexNow: all changes before this commit time,
+    announced_page_id: int  # and at it up to this id, are announced
+    docroot_digest: str  # at the last scan
 
 
 def open_state_db(path: Path) -> Connection:
-    """Open the state file, made if missing; sorting spills to disk, so memory stays flat."""
+    """Open or create the state file. Sorting uses temporary files, so that memory stays constant."""
     db = None
     try:
         db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-8192", "temp_store=1"):
             db.execute(f"PRAGMA {pragma}")
         _create_schema(db, path)
-    except BaseException as wrong:
+    except BaseException as error:
         if db is not None:
             db.close()
-        if not isinstance(wrong, sqlite3.DatabaseError):
+        if not isinstance(error, sqlite3.DatabaseError):
             raise
-        raise CollectionError(f"{path} cannot be the publisher's state file: {wrong}") from None
+        raise CollectionError(f"{path} is not a valid publisher state file: {error}") from None
     return db
 
 
 def _create_schema(db: Connection, path: Path) -> None:
     if _get_schema_version(db) == 0:
         with write_transaction(db):
-            if _get_schema_version(db) == 0:  # nobody else was quicker
+            if _get_schema_version(db) == 0:  # another process may have created it
                 for statement in SCHEMA.split(";"):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
     if _get_schema_version(db) != SCHEMA_VERSION:
         raise CollectionError(
-            f"{path} has version {_get_schema_version(db)}; this program knows version {SCHEMA_VERSION}"
+            f"{path} has schema version {_get_schema_version(db)}; this program supports version {SCHEMA_VERSION}"
         )
 
 
@@ -93,7 +93,7 @@ def _get_schema_version(db: Connection) -> int:
 
 @contextmanager
 def write_transaction(db: Connection) -> Iterator[None]:
-    """Hold the one write lock for a transaction."""
+    """Run a write transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -105,7 +105,7 @@ def write_transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def read_transaction(db: Connection) -> Iterator[PublisherState]:
-    """Hold one view of the store, and the facts that belong to it."""
+    """Run a read transaction, and yield the state it sees."""
     db.execute("BEGIN")
     try:
         yield load_publisher_state(db)
@@ -114,13 +114,12 @@ def read_transaction(db: Connection) -> Iterator[PublisherState]:
 
 
 def load_publisher_state(db: Connection) -> PublisherState:
-    """Read what is true of the whole store."""
     return PublisherState(
         *db.execute("SELECT stamp, epoch, formula, position, rules, told, told_id, files FROM facts").fetchone()
     )
 
 
 def advance_commit_time(db: Connection, now: int) -> int:
-    """Take the next stamp, inside a write: the time, but always later than the last one."""
-    stamp: int = db.execute("UPDATE facts SET stamp = max(stamp + 1, ?) RETURNING stamp", (now,)).fetchone()[0]
-    return stamp
+    """Return the next commit time: now, but later than the last. Call inside a write transaction."""
+    commit_time: int = db.execute("UPDATE facts SET stamp = max(stamp + 1, ?) RETURNING stamp", (now,)).fetchone()[0]
+    return commit_time

@@ -1,10 +1,10 @@
-"""Volatile parts of a page in a small side file (TVI, SAR-8), so that a crawler fetches a price without the page.
+"""Write volatile parts of pages to .tvi files (TVI, SAR-8), so that crawlers fetch only a price.
 
-An author marks what changes often, and names the side file:
+An author marks volatile parts, and links the file:
 
     <link rel="tvi" href="shares.tvi"> ... <!--Vol#price-->12.50<!--/Vol#price-->
 
-The side file (same name, ending .tvi) is a JSON object from name to text. The crawler's half is revisit/tvi.py.
+The file (same name, suffix .tvi) is a JSON object from name to text. The crawler side is revisit/tvi.py.
 """
 
 import json
@@ -14,43 +14,42 @@ import tempfile
 from pathlib import Path
 
 MARKER_PATTERN = re.compile(r"<(?:!--\s{0,4})?(/?)Vol#([A-Za-z0-9_.]{1,64})\s{0,4}(?:--)?>", re.IGNORECASE)
-MAX_PAGE_LENGTH = 4 << 20  # characters of a page; larger ones are left alone
+MAX_PAGE_LENGTH = 4 << 20  # larger pages are ignored
 TVI_SUFFIX = ".tvi"
 TVI_MEDIA_TYPE = "application/json"
 
 
 def extract_volatile_parts(page: str) -> dict[str, str]:
-    """Give the volatile parts by name; a name used twice, not closed or within another says nothing sure."""
-    found: dict[str, str] = {}
-    unsure: set[str] = set()
-    opened: re.Match[str] | None = None
-    for mark in MARKER_PATTERN.finditer(page):
-        if opened is not None and mark[1] and mark[2] == opened[2]:
-            found[mark[2]] = page[opened.end() : mark.start()]
-            opened = None
-        elif opened is not None or mark[1]:
-            unsure.add(mark[2])
+    """Return the volatile parts by name. Repeated, unclosed, and nested names are ignored."""
+    parts: dict[str, str] = {}
+    ambiguous: set[str] = set()
+    opening: re.Match[str] | None = None
+    for marker in MARKER_PATTERN.finditer(page):
+        if opening is not None and marker[1] and marker[2] == opening[2]:
+            parts[marker[2]] = page[opening.end() : marker.start()]
+            opening = None
+        elif opening is not None or marker[1]:
+            ambiguous.add(marker[2])
         else:
-            opened = mark
-            if mark[2] in found:
-                unsure.add(mark[2])
-    return {name: text for name, text in found.items() if name not in unsure}
+            opening = marker
+            if marker[2] in parts:
+                ambiguous.add(marker[2])
+    return {name: text for name, text in parts.items() if name not in ambiguous}
 
 
 def build_tvi_file(page: str) -> str:
-    """Write the side file of a page."""
     return json.dumps(extract_volatile_parts(page), ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def list_page_paths(tvi_path: str) -> list[str]:
-    """Name the pages a side file may belong to, likeliest first."""
+    """Return the pages that a .tvi file may belong to, most likely first."""
     stem = tvi_path.removesuffix(TVI_SUFFIX)
     folder = [stem.removesuffix("index")] if stem.endswith("/index") else []
     return [stem + ".html", stem + ".htm", *folder, stem]
 
 
 def write_tvi_file(file: Path) -> bool:
-    """Write the side file next to a page that has volatile parts; say if one was written."""
+    """Write the .tvi file of a page with volatile parts. Returns whether it changed."""
     page = _read_volatile_page(file)
     if page is None:
         return False

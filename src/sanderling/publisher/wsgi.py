@@ -1,6 +1,6 @@
-"""Middleware for WSGI applications (Flask, Django, Pyramid ...).
+"""Middleware for WSGI applications (Flask, Django, Pyramid).
 
-application = WsgiPublisher(application, Site("https://example.org", Path("/var/lib/site/publisher.db")))
+application = WsgiPublisher(application, PublishedSite("https://example.org", Path("/var/lib/site/publisher.db")))
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WsgiPublisher:
-    """Wraps an application: notes visits, and answers for the lists itself."""
+    """Wrap an application: record its responses, and serve the sitemap and the change list."""
 
     def __init__(self, app: "WSGIApplication", site: PublishedSite, recorder: RequestRecorder | None = None) -> None:
         self.app, self.site = app, site
@@ -50,43 +50,45 @@ class WsgiPublisher:
     def _record_response(
         self, environ: "WSGIEnvironment", path: str, start_response: "StartResponse"
     ) -> Iterable[bytes]:
-        pending: list[list[tuple[str, str]]] = []
-        begun: list[str] = []  # a generator begins its response with its first chunk
+        undigested_headers: list[list[tuple[str, str]]] = []
+        started_status: list[str] = []  # a generator starts its response with the first chunk
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            begun[:] = [status]
+        def start_and_record(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            started_status[:] = [status]
             if should_digest(int(status[:3]), {name.lower(): value for name, value in headers}):
-                pending[:] = [headers]
+                undigested_headers[:] = [headers]
             else:
-                pending.clear()
+                undigested_headers.clear()
                 self._record_request(environ, path, int(status[:3]), headers)
             return start_response(status, [*headers, self.link_header], *rest)
 
-        def end(mark: str) -> None:
-            if pending:
-                self._record_request(environ, path, 200, [*pending.pop(), ("ETag", mark)])
+        def record_digest(digest: str) -> None:
+            if undigested_headers:
+                self._record_request(environ, path, 200, [*undigested_headers.pop(), ("ETag", digest)])
 
-        found = self.app(environ, start)
-        return found if begun and not pending else DigestedBody(found, end)
+        body = self.app(environ, start_and_record)
+        return body if started_status and not undigested_headers else DigestedBody(body, record_digest)
 
     def _record_request(
         self, environ: "WSGIEnvironment", path: str, status: int, headers: list[tuple[str, str]]
     ) -> None:
-        spelled = canonicalize_decoded_path(path.encode("latin-1", "replace"))
-        if spelled is None:
+        canonical_path = canonicalize_decoded_path(path.encode("latin-1", "replace"))
+        if canonical_path is None:
             return
         if self.site.page_parameters:
-            spelled = add_page_parameters(spelled, environ.get("QUERY_STRING", ""), self.site.page_parameters)
-        sent = {name.lower(): value for name, value in headers}
+            canonical_path = add_page_parameters(
+                canonical_path, environ.get("QUERY_STRING", ""), self.site.page_parameters
+            )
+        header_values = {name.lower(): value for name, value in headers}
         self.recorder.record(
             ServedRequest(
-                spelled,
+                canonical_path,
                 status,
                 environ.get("HTTP_USER_AGENT", ""),
                 "HTTP_AUTHORIZATION" not in environ and "HTTP_COOKIE" not in environ,
-                sent.get("content-type", "").lower(),
-                sent.get("etag", ""),
-                sent.get("last-modified", ""),
+                header_values.get("content-type", "").lower(),
+                header_values.get("etag", ""),
+                header_values.get("last-modified", ""),
                 has_noindex(value for name, value in headers if name.lower() == "x-robots-tag"),
                 environ.get("REMOTE_ADDR", ""),
             )
@@ -98,13 +100,15 @@ class WsgiPublisher:
                 {**environ, "PATH_INFO": ROBOTS_PATH, "SCRIPT_NAME": "", "REQUEST_METHOD": "GET"}
             )
             self.robots_rewriter.load_rules(body)
-        ask = ListingRequest(
+        request = ListingRequest(
             path, environ.get("QUERY_STRING", ""), environ["REQUEST_METHOD"], get_request_headers(environ)
         )
         self.recorder.flush()
         with closing(open_state_db(self.site.state_file)) as db:
             return send_response(
-                build_response(self.site, db, ask, self.recorder.get_time_ms()), start_response, ask.method == "HEAD"
+                build_response(self.site, db, request, self.recorder.get_time_ms()),
+                start_response,
+                request.method == "HEAD",
             )
 
     def _send_robots(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -117,30 +121,30 @@ class WsgiPublisher:
 
     def _send_tvi_file(self, environ: "WSGIEnvironment", path: str, start_response: "StartResponse") -> Iterable[bytes]:
         for page in list_page_paths(path):
-            found = build_tvi_response(*self._call_app({**environ, "PATH_INFO": page, "SCRIPT_NAME": ""}))
-            if found:
-                return send_response(found, start_response, environ["REQUEST_METHOD"] == "HEAD")
+            response = build_tvi_response(*self._call_app({**environ, "PATH_INFO": page, "SCRIPT_NAME": ""}))
+            if response:
+                return send_response(response, start_response, environ["REQUEST_METHOD"] == "HEAD")
         return self.app(environ, start_response)
 
     def _call_app(self, environ: "WSGIEnvironment") -> tuple[int, list[tuple[str, str]], bytes]:
-        """Ask the application itself, and keep what it says."""
-        said: list[Any] = [500, []]
+        """Call the application and return its response."""
+        status_and_headers: list[Any] = [500, []]
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:  # noqa: ARG001 - WSGI's signature
-            said[:] = [int(status[:3]), headers]
-            return lambda data: None  # noqa: ARG005 - the old way to write, which nobody uses
+        def keep_start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:  # noqa: ARG001 - signature of WSGI
+            status_and_headers[:] = [int(status[:3]), headers]
+            return lambda data: None  # noqa: ARG005 - deprecated write() of WSGI
 
-        found = self.app(environ, start)
+        chunks = self.app(environ, keep_start)
         try:
-            body = b"".join(_limit_bytes(found, MAX_PAGE_LENGTH))
+            body = b"".join(_limit_bytes(chunks, MAX_PAGE_LENGTH))
         finally:
-            if hasattr(found, "close"):
-                found.close()
-        return said[0], said[1], body
+            if hasattr(chunks, "close"):
+                chunks.close()
+        return status_and_headers[0], status_and_headers[1], body
 
 
 class DigestedBody:
-    """A response body that passes through; its digest is reported once it was sent completely."""
+    """Pass a response body through, and report its digest once it was sent completely."""
 
     def __init__(self, chunks: Iterable[bytes], on_digest: Callable[[str], None]) -> None:
         self.chunks, self.on_digest = chunks, on_digest
@@ -153,7 +157,7 @@ class DigestedBody:
         self.on_digest(body.compute_digest())
 
     def close(self) -> None:
-        """Close the wrapped body, as WSGI demands."""
+        """Close the wrapped body (PEP 3333)."""
         if hasattr(self.chunks, "close"):
             self.chunks.close()
 
@@ -167,12 +171,11 @@ def _limit_bytes(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
 
 
 def get_request_headers(environ: "WSGIEnvironment") -> dict[str, str]:
-    """Give the headers of a request, names in lower case."""
+    """Return the request headers, with names in lower case."""
     return {name[5:].replace("_", "-").lower(): str(environ[name]) for name in environ if name.startswith("HTTP_")}
 
 
 def send_response(response: ListingResponse, start_response: "StartResponse", is_head: bool) -> Iterable[bytes]:
-    """Send an answer back."""
     headers = [*response.headers, ("Content-Length", str(len(response.body)))]
     start_response(f"{response.status} {responses.get(response.status, 'Other')}", headers)
     return [] if is_head else [response.body]

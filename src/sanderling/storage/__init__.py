@@ -1,4 +1,4 @@
-"""The repository: catalogue of pages and visits, WARC files with their CDXJ index.
+"""Store crawl results: the page catalog in SQL, and WARC files with their CDXJ index.
 
-Visits come in, in batches; the WARC bytes are flushed before the transaction that names them.
+Visits arrive in batches. WARC bytes are flushed before the transaction that refers to them.
 """

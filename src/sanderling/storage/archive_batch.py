@@ -1,4 +1,4 @@
-"""Putting a batch into the archive: a response, or a revisit where the very same payload is stored already."""
+"""Archive a batch of visits: a response record, or a revisit record if the payload is stored already."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,19 +15,17 @@ from sanderling.warc.records import OriginalRecord, RecordLocation
 
 
 class ArchivedVisit(Struct, frozen=True):
-    """A visit and where its record went."""
+    """A visit and the location of its record."""
 
     visit: Visit
-    request_url: str  # the URL as its record spells it
+    request_url: str  # WARC-Target-URI of its record
     has_changed: bool  # the page is new or its bytes differ from the last version's
-    location: RecordLocation | None = None  # None if no record was written
+    location: RecordLocation | None = None  # None: no record was written
     record_id: str = ""
     payload_digest: str = ""
-    is_revisit: bool = False  # the record is a revisit
-    identical_body: IdenticalBody | None = None  # another URL with the same body
-    not_modified_entry: CdxjEntry | None = (
-        None  # the index line of a 304: its time, and the record that was still valid
-    )
+    is_revisit: bool = False
+    identical_body: IdenticalBody | None = None  # a stored body of another URL
+    not_modified_entry: CdxjEntry | None = None  # of a 304: its time, and the location it confirmed
 
 
 def archive_visits(
@@ -37,47 +35,52 @@ def archive_visits(
     catalog: PageCatalog,
     archive: Archive,
 ) -> list[ArchivedVisit]:
-    """Append the records of a batch; they count once the archive is flushed. `wires`: spellings other than the key."""
-    held = {v.id: page_states[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in page_states}
-    fetched = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.size]
-    twins = catalog.find_identical_bodies([*fetched, *held.values()])
-    out = []
+    """Append the records of a batch, which are durable after the next flush.
+
+    `request_urls`: request URLs that differ from the URL key.
+    """
+    confirmed_digests = {
+        v.id: page_states[v.id].digest for v in visits if v.outcome is Outcome.NOT_MODIFIED and v.id in page_states
+    }
+    fetched_digests = [v.digest for v in visits if v.outcome is Outcome.FETCHED and v.size]
+    identical_bodies = catalog.find_identical_bodies([*fetched_digests, *confirmed_digests.values()])
+    archived_visits = []
     for visit in visits:
-        twin = twins.get(held.get(visit.id) or visit.digest)
-        shelved = _archive_visit(
+        identical_body = identical_bodies.get(confirmed_digests.get(visit.id) or visit.digest)
+        archived = _archive_visit(
             visit,
             request_urls.get(visit.id) or visit.url,
-            twin,
+            identical_body,
             _has_changed(visit, page_states.get(visit.id)),
             archive,
         )
-        if visit.outcome is Outcome.NOT_MODIFIED and twin is not None and shelved.location is not None:
-            shelved = replace(
-                shelved, not_modified_entry=_build_not_modified_entry(shelved, page_states[visit.id], twin)
+        if visit.outcome is Outcome.NOT_MODIFIED and identical_body is not None and archived.location is not None:
+            archived = replace(
+                archived, not_modified_entry=_build_not_modified_entry(archived, page_states[visit.id], identical_body)
             )
-        out.append(shelved)
-        place = shelved.location
-        if twin is None and place is not None and visit.outcome is Outcome.FETCHED and visit.size:
-            twins[visit.digest] = IdenticalBody(
-                0, visit.id, visit.visited_at, shelved.record_id, visit.payload_digest, shelved.request_url,
-                place.file, place.offset, place.length,
+        archived_visits.append(archived)
+        location = archived.location
+        if identical_body is None and location is not None and visit.outcome is Outcome.FETCHED and visit.size:
+            identical_bodies[visit.digest] = IdenticalBody(
+                0, visit.id, visit.visited_at, archived.record_id, visit.payload_digest, archived.request_url,
+                location.file, location.offset, location.length,
             )  # fmt: skip
-    return out
+    return archived_visits
 
 
 def _build_not_modified_entry(
     archived_visit: ArchivedVisit, previous_state: PageState, identical_body: IdenticalBody
 ) -> CdxjEntry:
-    """Build the index line of a 304. Replay tools take the capture nearest in time, which may be a later version."""
+    """Build the index entry of a 304, because replay tools would pick the nearest capture, possibly a later version."""
     status = previous_state.status if 200 <= previous_state.status < 300 else 200
-    place = RecordLocation(identical_body.file, identical_body.offset, identical_body.length)
+    location = RecordLocation(identical_body.file, identical_body.offset, identical_body.length)
     return CdxjEntry(
         archived_visit.request_url,
         archived_visit.visit.visited_at,
         previous_state.mime,
         status,
         identical_body.payload_digest,
-        place,
+        location,
     )
 
 
@@ -90,7 +93,7 @@ def _has_changed(visit: Visit, previous_state: PageState | None) -> bool:
 def _archive_visit(
     visit: Visit, request_url: str, identical_body: IdenticalBody | None, has_changed: bool, archive: Archive
 ) -> ArchivedVisit:
-    other = (
+    other_url_body = (
         identical_body
         if identical_body is not None and identical_body.url_id != visit.id and visit.outcome is Outcome.FETCHED
         else None
@@ -107,27 +110,38 @@ def _archive_visit(
             identical_body.payload_digest,
             RecordLocation(identical_body.file, identical_body.offset, identical_body.length),
         )
-        seen = HttpExchange(request_url, visit.visited_at, visit.head, b"", visit.address)
-        packed, place = archive.append_revisit(seen, original, record_id=visit.record_id)
-        shelved = ArchivedVisit(
-            visit, request_url, has_changed, place, packed.record_id, identical_body.payload_digest, True, other
+        exchange = HttpExchange(request_url, visit.visited_at, visit.head, b"", visit.address)
+        packed, location = archive.append_revisit(exchange, original, record_id=visit.record_id)
+        archived = ArchivedVisit(
+            visit,
+            request_url,
+            has_changed,
+            location,
+            packed.record_id,
+            identical_body.payload_digest,
+            True,
+            other_url_body,
         )
     elif visit.response_record:
-        place = archive.append(visit.response_record)
-        shelved = ArchivedVisit(
-            visit, request_url, has_changed, place, visit.record_id, visit.payload_digest, False, other
+        location = archive.append(visit.response_record)
+        archived = ArchivedVisit(
+            visit, request_url, has_changed, location, visit.record_id, visit.payload_digest, False, other_url_body
         )
     else:
-        return ArchivedVisit(visit, request_url, has_changed, identical_body=other)
+        return ArchivedVisit(visit, request_url, has_changed, identical_body=other_url_body)
     for member in (visit.request_record, visit.metadata_record):
         if member:
             archive.append(member)
-    return shelved
+    return archived
 
 
 def build_cdxj_entries(archived_visits: Sequence[ArchivedVisit]) -> list[CdxjEntry]:
-    """Return the lines of a batch in the CDXJ index."""
-    return [entry for one in archived_visits if (entry := one.not_modified_entry or _build_cdxj_entry(one)) is not None]
+    """Build the CDXJ entries of a batch."""
+    return [
+        entry
+        for archived in archived_visits
+        if (entry := archived.not_modified_entry or _build_cdxj_entry(archived)) is not None
+    ]
 
 
 def _build_cdxj_entry(archived_visit: ArchivedVisit) -> CdxjEntry | None:
@@ -149,5 +163,5 @@ def _build_cdxj_entry(archived_visit: ArchivedVisit) -> CdxjEntry | None:
 
 
 def _get_declared_mime(head: bytes) -> str:
-    """Return the media type that a stored head declares: of redirects and errors, the visit has none."""
+    """Return the media type in a stored head. Visits of redirects and errors have no type of their own."""
     return get_media_type(parse_head(head.splitlines(keepends=True))[1]) if head else ""

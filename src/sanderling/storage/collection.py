@@ -1,4 +1,4 @@
-"""A collection: one folder with the database, the archive, indexes and logs; written by one process at a time."""
+"""Open, create, and delete collections: folders with database, archive, indexes, and logs, for a single writer."""
 
 import fcntl
 import json
@@ -27,22 +27,15 @@ SCHEMA_MIGRATIONS: Mapping[str, Sequence[str]] = {
     "dedupe": DEDUPE,
 }
 DATABASE_FILE = "sanderling.db"
-DELETED_DATABASE_FILE = DATABASE_FILE + "-leaving"  # the same while a collection is being deleted
-COLLECTION_FOLDERS = (
-    "archive",
-    "control",
-    "hosts",
-    "index",
-    "indexes",
-    "logs",
-    "migrants",
-    "reports",
-)  # that go with --clean
-DATABASE_URL_FILE = "store"  # where the catalogue is, when it is not here
+DELETED_DATABASE_FILE = DATABASE_FILE + "-leaving"  # during deletion
+COLLECTION_FOLDERS = (  # deleted by --clean
+    "archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports",
+)  # fmt: skip
+DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database is SQLite
 
 
 class Collection:
-    """An open collection; use `open_collection`."""
+    """An open collection. Use `open_collection`."""
 
     def __init__(self, folder: Path, db: Connection, lock_fd: int) -> None:
         self.folder = folder
@@ -62,7 +55,7 @@ class Collection:
         return self.folder / "logs"
 
     def close(self) -> None:
-        """Close the database and let others write."""
+        """Close the database and release the lock."""
         self.db.close()
         if self.lock_fd >= 0:
             os.close(self.lock_fd)
@@ -80,33 +73,32 @@ class Collection:
 
 
 def has_collection(folder: Path) -> bool:
-    """Is there a collection in this folder?"""
     return (folder / DATABASE_FILE).is_file() or (folder / DATABASE_URL_FILE).is_file()
 
 
 def read_database_url(folder: Path) -> str:
-    """The PostgreSQL a collection was made with; empty for SQLite, or where there is none yet."""
+    """Return the PostgreSQL URL of a collection, or an empty string for SQLite."""
     return (folder / DATABASE_URL_FILE).read_text().strip() if (folder / DATABASE_URL_FILE).is_file() else ""
 
 
 def open_database(folder: Path, database_url: str = "", *, read_only: bool = False) -> Connection:
-    """The database of a collection: the SQLite file in its folder, or the PostgreSQL it was made with."""
-    known = read_database_url(folder)
-    if database_url and not known:
+    """Open the database of a collection: its SQLite file, or its PostgreSQL database."""
+    stored_url = read_database_url(folder)
+    if database_url and not stored_url:
         if (folder / DATABASE_FILE).is_file():
             raise CollectionError(
-                f"{folder} keeps its catalogue in SQLite; use another -C for {redact_password(database_url)}"
+                f"{folder} stores its database in SQLite; use another -C for {redact_password(database_url)}"
             )
         return _create_postgres_database(folder, database_url)
-    if database_url and database_url != known:
-        raise CollectionError(f"{folder} belongs to another store: {redact_password(known)}")
-    if database_url or known:
-        return _connect_postgres(database_url or known, read_only)
+    if database_url and database_url != stored_url:
+        raise CollectionError(f"{folder} uses another database: {redact_password(stored_url)}")
+    if database_url or stored_url:
+        return _connect_postgres(database_url or stored_url, read_only)
     return connect_sqlite(folder / DATABASE_FILE, read_only=read_only)
 
 
 def _create_postgres_database(folder: Path, database_url: str) -> Connection:
-    """The store of a new collection; it is remembered once it has answered, so that a slip of the pen is not."""
+    """Connect a new collection to PostgreSQL. The URL is stored only after the connection succeeded."""
     db = open_new_postgres(database_url)
     (folder / DATABASE_URL_FILE).touch(mode=0o600)
     (folder / DATABASE_URL_FILE).write_text(database_url)
@@ -114,7 +106,7 @@ def _create_postgres_database(folder: Path, database_url: str) -> Connection:
 
 
 def open_new_postgres(database_url: str) -> Connection:
-    """Open a store that has to be there. It belongs to the folder with its archive: two crawls must not be mixed."""
+    """Connect to an existing PostgreSQL database that must not hold another collection."""
     from sanderling.db import postgres
 
     validate_database_url(database_url)
@@ -122,15 +114,19 @@ def open_new_postgres(database_url: str) -> Connection:
     postgres.acquire_coordinator_lock(db)
     if postgres.has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
         db.close()
-        shown = redact_password(database_url)
-        raise CollectionError(f"{shown} holds the collection of another folder: use that one, or an empty database")
+        redacted_url = redact_password(database_url)
+        raise CollectionError(
+            f"{redacted_url} holds the collection of another folder: use that one, or an empty database"
+        )
     return db
 
 
 def validate_database_url(database_url: str) -> None:
-    """Say what is wrong with the address of a store; none is fine."""
+    """Raise UsageError if the URL is neither empty nor a PostgreSQL URL."""
     if database_url and not database_url.startswith(("postgresql://", "postgres://")):
-        raise UsageError(f"{redact_password(database_url)!r} is no store; write postgresql://user@host/database")
+        raise UsageError(
+            f"{redact_password(database_url)!r} is not a valid --store; use postgresql://user@host/database"
+        )
 
 
 def _connect_postgres(database_url: str, read_only: bool) -> Connection:
@@ -143,7 +139,7 @@ def _connect_postgres(database_url: str, read_only: bool) -> Connection:
 
 
 def open_collection(folder: Path, database_url: str = "") -> Collection:
-    """Open a collection to write, making it if there is none."""
+    """Open a collection for writing. Creates it if necessary."""
     lock = _acquire_lock(folder)
     try:
         if (folder / DELETED_DATABASE_FILE).exists():
@@ -165,7 +161,7 @@ def open_collection(folder: Path, database_url: str = "") -> Collection:
 
 @contextmanager
 def _close_on_error(folder: Path, db: Connection) -> Iterator[None]:
-    """Close a database that cannot be used, and say so where it is damaged."""
+    """Close the database after an error. Corruption is raised as CollectionError."""
     try:
         yield
     except BaseException as error:
@@ -177,13 +173,13 @@ def _close_on_error(folder: Path, db: Connection) -> Iterator[None]:
 
 def _build_damage_error(folder: Path, error: BaseException | None) -> CollectionError:
     return CollectionError(
-        f"{folder / DATABASE_FILE} is damaged: {error}; take it from a backup, use another -C, or --clean to start over"
-        f" (the pages in {folder / 'archive'} stay readable for other tools)"
+        f"{folder / DATABASE_FILE} is damaged: {error}; restore a backup, use another -C, or --clean to start over"
+        f" (other tools can still read the pages in {folder / 'archive'})"
     )
 
 
 def _acquire_lock(folder: Path) -> int:
-    """Be the one who writes here; an open file that holds the lock."""
+    """Acquire the writer lock. Returns its file descriptor."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -192,10 +188,10 @@ def _acquire_lock(folder: Path) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        holder = os.read(lock, 32).decode(errors="replace").strip()
+        process_id = os.read(lock, 32).decode(errors="replace").strip()
         os.close(lock)
         raise CollectionError(
-            f"{folder} is in use by process {holder or 'unknown'}; wait for it, or use another -C"
+            f"{folder} is in use by process {process_id or 'unknown'}; wait for it, or use another -C"
         ) from None
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
@@ -203,18 +199,18 @@ def _acquire_lock(folder: Path) -> int:
 
 
 def open_collection_read_only(folder: Path) -> Collection:
-    """Open an existing collection to look at it; a crawl may go on writing meanwhile."""
+    """Open an existing collection for reading, also during a crawl. Migrates an older schema first."""
     if not has_collection(folder):
-        raise CollectionError(f"there is no collection in {folder}; make one with: sanderling crawl URL -C {folder}")
+        raise CollectionError(f"there is no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     db = open_database(folder, read_only=True)
     with _close_on_error(folder, db):
         current = is_schema_current(db, SCHEMA_MIGRATIONS)
-    if not current:  # an older version wrote it: bring it up to date first
+    if not current:  # written by an older version: migrate first
         db.close()
         if not os.access(folder, os.W_OK):
             raise CollectionError(
-                f"{folder} was written by an older version of this program and cannot be brought up to date:"
-                " it cannot be written to; read a copy of it, or use that version"
+                f"{folder} was written by an older version of this program and cannot be upgraded:"
+                " it is read-only; use a writable copy, or that version"
             )
         open_collection(folder).close()
         db = open_database(folder, read_only=True)
@@ -222,24 +218,23 @@ def open_collection_read_only(folder: Path) -> Collection:
 
 
 def delete_collection(folder: Path) -> None:
-    """Delete what a collection consists of, and nothing else that lies in the folder."""
+    """Delete the files of a collection. Other files in the folder stay."""
     lock = _acquire_lock(folder)
     try:
         if (folder / DATABASE_URL_FILE).is_file():
             raise CollectionError(
-                f"the catalogue of {folder} is in PostgreSQL: drop its tables there, or use another -C"
+                f"the database of {folder} is in PostgreSQL: drop its tables there, or use another -C"
             )
         if (folder / DATABASE_FILE).exists():
-            (folder / DATABASE_FILE).rename(
-                folder / DELETED_DATABASE_FILE
-            )  # from here on there is none, whatever happens
+            # From here on the folder has no collection, even after a crash.
+            (folder / DATABASE_FILE).rename(folder / DELETED_DATABASE_FILE)
         _delete_collection_files(folder)
     finally:
         os.close(lock)
 
 
 def _delete_collection_files(folder: Path) -> None:
-    """Delete what is left of a collection that is none any more; what says so goes last."""
+    """Delete the remaining files. The file that marks the deletion goes last."""
     for name in COLLECTION_FOLDERS:
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in (f"{DATABASE_FILE}-wal", f"{DATABASE_FILE}-shm", DELETED_DATABASE_FILE):
@@ -247,24 +242,26 @@ def _delete_collection_files(folder: Path) -> None:
 
 
 def _check_url_key_version(db: Connection, folder: Path) -> None:
-    """The spelling of keys is versioned: a collection keyed by other rules must not be mixed with ours."""
+    """Reject a collection whose URL keys follow another normalization version."""
     db.execute("INSERT INTO meta VALUES ('scheme', ?) ON CONFLICT (name) DO NOTHING", (str(KEY_VERSION),))
-    (found,) = db.execute("SELECT value FROM meta WHERE name = 'scheme'").fetchone()
-    if found != str(KEY_VERSION):
-        raise CollectionError(f"{folder} was made with URL scheme {found}, this program speaks {KEY_VERSION}")
+    (version,) = db.execute("SELECT value FROM meta WHERE name = 'scheme'").fetchone()
+    if version != str(KEY_VERSION):
+        raise CollectionError(
+            f"{folder} uses URL key version {version}, this program uses {KEY_VERSION}; use another -C"
+        )
 
 
 def get_meta(db: Connection, name: str, default: str = "") -> str:
-    """One remembered value of the collection."""
+    """Return a stored value of the collection."""
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row else default
 
 
 def set_meta(db: Connection, name: str, value: str) -> None:
-    """Remember one value of the collection."""
+    """Store a value of the collection."""
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
 
 
 def get_robots_agent(db: Connection) -> str:
-    """The name that robots.txt and pages call the crawler of this collection by."""
+    """Return the product token that robots.txt and pages use for this crawler."""
     return parse_product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")

@@ -1,4 +1,4 @@
-"""The crawl log: one line per visit, in the order of Heritrix's crawl.log, so that known tools can read it."""
+"""Write crawl.log: a line per visit with the columns of Heritrix, so that existing tools can read it."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,38 +13,37 @@ SUCCESS_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 
 
 class HasDepth(Protocol):
-    """What the log wants to know of a URL beside the visit."""
+    """A URL row with a crawl depth."""
 
     @property
     def depth(self) -> int: ...
 
 
 class CrawlLog:
-    """Appends lines; they are on the disk after `flush`, at the latest when the batch is committed."""
+    """Append log lines, written to disk by `flush`."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
         self.signals = SignalLog(folder)
-        self.on_line: Callable[[str], object] | None = None  # somebody who reads along
-        self.reports_all_visits = False  # of every visit, not of trouble alone
+        self.on_line: Callable[[str], object] | None = None  # receives failures and messages
+        self.reports_all_visits = False  # `on_line` also receives successful visits
 
     def write_visits(self, visits: Sequence[Visit], url_rows: Mapping[int, HasDepth]) -> None:
-        """time status size url depth mime address milliseconds digest annotations"""
-        seen = [visit for visit in visits if visit.outcome is not Outcome.RETURNED]
-        self.file.writelines(_format_visit(visit, url_rows[visit.id].depth) for visit in seen)
-        for visit in seen if self.on_line else ():
+        """Write visits: time status size url depth mime address milliseconds digest annotations."""
+        logged = [visit for visit in visits if visit.outcome is not Outcome.RETURNED]
+        self.file.writelines(_format_visit(visit, url_rows[visit.id].depth) for visit in logged)
+        for visit in logged if self.on_line else ():
             if self.on_line and (self.reports_all_visits or visit.outcome not in SUCCESS_OUTCOMES):
                 self.on_line(_format_visit(visit, url_rows[visit.id].depth).rstrip())
 
     def write_message(self, text: str) -> None:
-        """One line about something that is no visit."""
+        """Write a line that is not a visit."""
         self.file.write(f"{_format_time(time.time())} - - {text}\n")
         if self.on_line:
             self.on_line(text)
 
     def record_signal(self, signal: Signal, count: int = 1, detail: str = "") -> None:
-        """One component calls another, so many times at once."""
         self.signals.record(signal, count, detail)
 
     def flush(self) -> None:
@@ -61,15 +60,18 @@ def _format_time(seconds: float) -> str:
     return f"{_format_whole_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
 
 
-@lru_cache(maxsize=64)  # a batch has few of them
+@lru_cache(maxsize=64)  # the visits of a batch fall into few seconds
 def _format_whole_second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _format_visit(visit: Visit, depth: int) -> str:
-    notes = [part for part in (visit.outcome if visit.outcome is not Outcome.FETCHED else "", visit.reason) if part]
+    annotations = [
+        part for part in (visit.outcome if visit.outcome is not Outcome.FETCHED else "", visit.reason) if part
+    ]
     digest = f"sha256:{visit.digest.hex()}" if visit.digest else "-"
     return (
-        f"{_format_time(visit.visited_at)} {visit.status} {visit.size} {visit.url} {depth} {visit.mime or '-'} {visit.address or '-'}"
-        f" {int(visit.duration_seconds * 1000)} {digest} {','.join(notes) or '-'}\n"
+        f"{_format_time(visit.visited_at)} {visit.status} {visit.size} {visit.url} {depth}"
+        f" {visit.mime or '-'} {visit.address or '-'}"
+        f" {int(visit.duration_seconds * 1000)} {digest} {','.join(annotations) or '-'}\n"
     )

@@ -1,7 +1,7 @@
-"""Pages whose stored records are lost: forget their digests and validators, so that they can be fetched again.
+"""Reset pages whose WARC records are lost, so that they are fetched again.
 
-A page keeps its row, its history and its fingerprints. Without a digest and validators the next request for it is
-unconditional, and its body is stored in full.
+Rows, history, and fingerprints stay. Without digest and validators, the next request is unconditional and its body is
+stored in full.
 """
 
 from collections.abc import Iterable
@@ -14,24 +14,24 @@ SELECT_STORED_VISITS = "SELECT v.id FROM visits AS v JOIN files AS f ON f.id = v
 
 
 def find_visits_beyond(db: Connection, file: str, end_offset: int) -> list[int]:
-    """Return the visits whose records end behind this offset of a WARC file."""
+    """Return the visits whose records end after this offset of a WARC file."""
     return [id_ for (id_,) in db.execute(f"{SELECT_STORED_VISITS} AND v.start + v.length > ?", (file, end_offset))]
 
 
 def find_visits_at(db: Connection, locations: Iterable[RecordLocation]) -> list[int]:
-    """Return the visits whose records overlap these stretches of WARC files; a length of 0 means up to the end."""
-    found: list[int] = []
-    for place in locations:
-        end = place.offset + place.length if place.length else 2**62
+    """Return the visits whose records overlap these byte ranges. Length 0: up to the end."""
+    visit_ids: list[int] = []
+    for location in locations:
+        end = location.offset + location.length if location.length else 2**62
         rows = db.execute(
-            f"{SELECT_STORED_VISITS} AND v.start < ? AND v.start + v.length > ?", (place.file, end, place.offset)
+            f"{SELECT_STORED_VISITS} AND v.start < ? AND v.start + v.length > ?", (location.file, end, location.offset)
         )
-        found += [id_ for (id_,) in rows]
-    return found
+        visit_ids += [id_ for (id_,) in rows]
+    return visit_ids
 
 
 def find_affected_pages(db: Connection, visit_ids: Iterable[int]) -> list[int]:
-    """Return the pages whose last version is in the records of these visits, or repeats a body stored in them."""
+    """Return the pages whose last version is, or refers to, a record of these visits."""
     lost = set(visit_ids)
     bodies = {
         digest
@@ -43,7 +43,7 @@ def find_affected_pages(db: Connection, visit_ids: Iterable[int]) -> list[int]:
 
 
 def reset_lost_pages(db: Connection, visit_ids: list[int]) -> list[int]:
-    """Forget digests and validators of the pages in these lost records; return the pages, to be queued."""
+    """Clear digests and validators of pages in lost records. Returns these pages, to be queued."""
     pages = find_affected_pages(db, visit_ids)
     db.executemany("DELETE FROM digests WHERE visit = ?", [(visit,) for visit in visit_ids])
     db.executemany(
@@ -54,7 +54,7 @@ def reset_lost_pages(db: Connection, visit_ids: list[int]) -> list[int]:
 
 
 def reset_pages_of_short_files(db: Connection, repairs: Iterable[FileRepair]) -> dict[str, list[int]]:
-    """Forget the pages of WARC files that are shorter than was committed; return the pages by file."""
+    """Reset the pages of WARC files shorter than their committed length. Returns pages by file."""
     lost: dict[str, list[int]] = {}
     for repair in repairs:
         if repair.missing_bytes:
@@ -64,5 +64,4 @@ def reset_pages_of_short_files(db: Connection, repairs: Iterable[FileRepair]) ->
 
 
 def describe_lost_pages(file: str, page_count: int) -> str:
-    """Return the sentence for a person about the pages that a damaged WARC file has lost."""
-    return f"{file} is shorter than was stored: {page_count:,} pages in it are lost and will be fetched again"
+    return f"{file} is shorter than its committed length: {page_count:,} pages in it are lost and will be fetched again"

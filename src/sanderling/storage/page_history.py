@@ -1,4 +1,4 @@
-"""The history of pages: every visit as it was, and what it tells of how often a page changes."""
+"""Query past visits, and estimate how often pages change, appear, move, and disappear."""
 
 import json
 from collections.abc import Iterator
@@ -11,34 +11,32 @@ from sanderling.discovery.changefreq import DEFAULT_CHANGEFREQ, classify_interva
 from sanderling.models import Outcome
 from sanderling.storage.catalog import MISSES_UNTIL_GONE
 
-MIN_OBSERVED_SECONDS = 3600.0  # seconds of looking on that tell nothing
-WEEK_SECONDS = 7 * 86_400.0  # a page not seen to change is weekly at first, then what its quiet time says
+MIN_OBSERVED_SECONDS = 3600.0  # a shorter observation is no basis for an estimate
+WEEK_SECONDS = 7 * 86_400.0  # minimum interval of a page without observed changes
 
 
-# A change is a difference that matters, as `sanderling changes` lists it. Bytes alone (a clock, a token) are none.
+# Only significant changes count, as listed by `sanderling changes`, not every difference of bytes.
 COUNT_CHANGES_SQL = "(SELECT count(*) FROM changes AS c WHERE c.url = p.url AND c.kinds <> '')"
 LAST_CHANGE_SQL = "coalesce((SELECT max(c.at) FROM changes AS c WHERE c.url = p.url AND c.kinds <> ''), p.first_seen)"
 
 
 class PastVisit(Struct, frozen=True):
-    """One visit of the past."""
-
     at: float
     outcome: str
     reason: str
     status: int
-    changed: bool  # in a way that matters
-    kinds: str  # of the change, if it mattered
+    changed: bool  # significantly
+    kinds: str  # kinds of a significant change
     size: int
     received_bytes: int
     duration_seconds: float
     digest: str
     stored: bool
-    bytes_differ: bool = False  # from the last version; always so for the first
+    bytes_differ: bool = False  # from the last version; true for the first version
 
 
 def load_visits(db: Connection, url_id: int) -> list[PastVisit]:
-    """All visits of a URL, oldest first."""
+    """Return all visits of a URL, oldest first."""
     rows = db.execute(
         "SELECT v.at, v.outcome, v.reason, v.status, v.changed, coalesce(c.kinds, ''), v.size, v.wire_bytes, v.seconds,"
         " lower(hex(v.digest)), v.length > 0 FROM visits AS v LEFT JOIN changes AS c ON c.url = v.url AND c.at = v.at"
@@ -51,7 +49,7 @@ def load_visits(db: Connection, url_id: int) -> list[PastVisit]:
 
 
 def find_former_urls(db: Connection, url: str, limit: int = 10) -> list[tuple[int, str]]:
-    """The addresses from which a page moved here for good, nearest first."""
+    """Return the URLs that redirect here permanently after a move, nearest first."""
     found: list[tuple[int, str]] = []
     while len(found) < limit:
         row = db.execute(
@@ -59,7 +57,7 @@ def find_former_urls(db: Connection, url: str, limit: int = 10) -> list[tuple[in
             " ON h.id = u.host WHERE p.location = ? AND p.status IN (301, 308) AND p.visits > 1 ORDER BY p.visits DESC",
             (url,),
         ).fetchone()
-        if row is None or any(row[0] == known for known, _ in found):
+        if row is None or any(row[0] == url_id for url_id, _ in found):
             break
         found.append((row[0], row[1]))
         url = row[1]
@@ -67,14 +65,14 @@ def find_former_urls(db: Connection, url: str, limit: int = 10) -> list[tuple[in
 
 
 def has_enough_history(first_seen: float, last_visit: float, visits: int) -> bool:
-    """Do the visits of a page say how often it changes?"""
+    """Return whether the visits of a page are sufficient to estimate how often it changes."""
     return visits > 1 and last_visit - first_seen >= MIN_OBSERVED_SECONDS
 
 
 def estimate_change_class(
     first_seen: float, last_visit: float, visits: int, changes: int, sitemap_changefreq: str = ""
 ) -> str:
-    """The class of a page (MIG-3): by what was observed; a sitemap's word counts only while nothing was."""
+    """Return the change class of a page (MIG-3). The sitemap counts only without enough observations."""
     if not has_enough_history(first_seen, last_visit, visits):
         return sitemap_changefreq or DEFAULT_CHANGEFREQ
     span = last_visit - first_seen
@@ -82,14 +80,15 @@ def estimate_change_class(
 
 
 def load_change_classes(db: Connection) -> Iterator[tuple[str, str]]:
-    """The URL and class of every stored page."""
+    """Yield URL and change class of every stored page."""
     rows = db.execute(
-        f"SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, {COUNT_CHANGES_SQL}, coalesce(t.changefreq, '')"
+        f"SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, {COUNT_CHANGES_SQL},"
+        " coalesce(t.changefreq, '')"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
         " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
     )
-    for url, first, last, visits, changes, hint in rows:
-        yield url, estimate_change_class(first, last, visits, changes, hint)
+    for url, first, last, visits, changes, sitemap_changefreq in rows:
+        yield url, estimate_change_class(first, last, visits, changes, sitemap_changefreq)
 
 
 SELECT_NEW_PAGES = """
@@ -110,12 +109,13 @@ SELECT_VISITS = "SELECT at, outcome FROM visits WHERE url = ? ORDER BY at DESC, 
 REACHED_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 SELECT_UNSEEN_PAGES = f"""
     SELECT p.url FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.role = 'page' AND NOT EXISTS
-    (SELECT 1 FROM visits AS v WHERE v.url = p.url AND v.at >= ? AND v.outcome IN ({", ".join("?" * len(REACHED_OUTCOMES))}))
+    (SELECT 1 FROM visits AS v WHERE v.url = p.url AND v.at >= ?
+     AND v.outcome IN ({", ".join("?" * len(REACHED_OUTCOMES))}))
 """
 
 
 class PageLifecycleEvent(Struct, frozen=True):
-    """A page that came or went, when that was seen, and when it was last seen to be otherwise."""
+    """The appearance, removal, or move of a page, with the last time of its previous state."""
 
     url_id: int
     detected_at: float
@@ -123,7 +123,7 @@ class PageLifecycleEvent(Struct, frozen=True):
 
 
 def find_first_complete_time(db: Connection) -> float:
-    """When a crawl that found something was first complete: what it found is not new. Never: infinity."""
+    """Return when a crawl first completed, or infinity. Pages found before are not new."""
     for ended, summary in db.execute("SELECT ended, summary FROM runs WHERE finish_reason = 'done' ORDER BY id"):
         if summary and json.loads(summary).get("pages"):
             return float(ended)
@@ -131,45 +131,49 @@ def find_first_complete_time(db: Connection) -> float:
 
 
 def find_new_pages(db: Connection, since: float) -> list[PageLifecycleEvent]:
-    """Pages first seen since then that are there now, the latest first."""
+    """Return present pages first seen since this time, newest first."""
     return [PageLifecycleEvent(url, at) for url, at in db.execute(SELECT_NEW_PAGES, (since,))]
 
 
 def find_gone_pages(db: Connection, since: float) -> list[PageLifecycleEvent]:
-    """Pages that were found to be gone since then; that takes two looks."""
+    """Return pages detected as gone since this time, which takes two misses."""
     return _find_transitions(db, SELECT_GONE_PAGES, Outcome.GONE, MISSES_UNTIL_GONE, since)
 
 
 def find_moved_pages(db: Connection, since: float) -> list[PageLifecycleEvent]:
-    """Pages that have led elsewhere since then."""
+    """Return pages that redirect since this time."""
     return _find_transitions(db, SELECT_MOVED_PAGES, Outcome.REDIRECT, 1, since)
 
 
 def find_pages_gone_since(db: Connection, cutoff: float) -> list[int]:
-    """Pages that were found to be gone before this time, and never there since."""
-    return sorted(move.url_id for move in find_gone_pages(db, 0.0) if move.detected_at <= cutoff)
+    """Return pages that are gone since this time or earlier."""
+    return sorted(event.url_id for event in find_gone_pages(db, 0.0) if event.detected_at <= cutoff)
 
 
 def find_pages_unseen_since(db: Connection, cutoff: float) -> list[int]:
-    """Pages that no visit since this time found there, be it that there was none."""
+    """Return pages that no visit has reached since this time."""
     return sorted(url for (url,) in db.execute(SELECT_UNSEEN_PAGES, (cutoff, *REACHED_OUTCOMES)))
 
 
 def _find_transitions(
     db: Connection, sql: str, outcome: Outcome, confirmations: int, since: float
 ) -> list[PageLifecycleEvent]:
-    found = (_find_transition(db, url, outcome, confirmations) for (url,) in db.execute(sql, (since,)).fetchall())
+    transitions = (_find_transition(db, url, outcome, confirmations) for (url,) in db.execute(sql, (since,)).fetchall())
     return sorted(
-        (move for move in found if move is not None and move.detected_at >= since), key=lambda move: -move.detected_at
+        (transition for transition in transitions if transition is not None and transition.detected_at >= since),
+        key=lambda transition: -transition.detected_at,
     )
 
 
 def _find_transition(db: Connection, url_id: int, outcome: Outcome, confirmations: int) -> PageLifecycleEvent | None:
-    """The look that settled it, after the last one when the page was there; None if it never was."""
-    ends: list[float] = []
-    for at, seen in db.execute(SELECT_VISITS, (url_id,)):
-        if seen == outcome:
-            ends.append(at)
-        elif seen in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
-            return PageLifecycleEvent(url_id, ends[-confirmations:][0], at) if ends else None
+    """Return the confirming visit after the last successful visit.
+
+    None: the page was never reached before.
+    """
+    detections: list[float] = []
+    for at, seen_outcome in db.execute(SELECT_VISITS, (url_id,)):
+        if seen_outcome == outcome:
+            detections.append(at)
+        elif seen_outcome in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
+            return PageLifecycleEvent(url_id, detections[-confirmations:][0], at) if detections else None
     return None

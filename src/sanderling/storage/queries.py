@@ -1,4 +1,4 @@
-"""What the catalogue holds, row by row: stored pages, skipped URLs, and the numbers URLs go by."""
+"""Query the page catalog: stored pages, skipped URLs, URL ids, and stored records."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ SQL_CHUNK_SIZE = 400
 
 
 class CatalogRow(Struct, frozen=True):
-    """A page as `sanderling pages` shows it."""
+    """A page as listed by `sanderling pages`."""
 
     url: str
     status: int
@@ -42,9 +42,9 @@ class CatalogRow(Struct, frozen=True):
     source: str
     referrer: str
     url_id: int
-    sitemap_lastmod: float  # as its sitemap or feed says; 0: it does not
+    sitemap_lastmod: float  # from its sitemap or feed; 0: unknown
     sitemap_changefreq: str
-    sitemap_priority: float  # -1: it does not say
+    sitemap_priority: float  # -1: unknown
 
 
 SELECT_PAGES = f"""
@@ -63,7 +63,7 @@ SELECT_PAGES = f"""
 
 
 def load_pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[CatalogRow]:
-    """Stored pages in the order they were found; `where` is SQL over p (pages), u (urls), h (hosts)."""
+    """Yield stored pages in order of discovery. `where`: SQL over p (pages), u (urls), h (hosts)."""
     for row in db.execute(
         f"{SELECT_PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
     ):
@@ -71,13 +71,13 @@ def load_pages(db: Connection, where: str = "", values: Sequence[object] = ()) -
 
 
 def find_notice_pages(db: Connection) -> set[int]:
-    """Pages that read like a notice in the place of a page: an outage, a login, a question whether one is human."""
+    """Return pages classified as a notice instead of content: outage, login, or CAPTCHA."""
     rows = db.execute("SELECT url FROM marks WHERE kind = 'pretence' AND value = ?", (b"outage",))
     return {url for (url,) in rows}
 
 
 class SkippedRow(Struct, frozen=True):
-    """A URL that is not stored, and why."""
+    """A URL that is not stored, and the reason."""
 
     url: str
     state: str
@@ -89,12 +89,12 @@ class SkippedRow(Struct, frozen=True):
     found_at: float
 
 
-# A host that did not answer for its robots.txt was not passed over: it failed.
+# A host without a reachable robots.txt has failed; its URLs were not skipped.
 URL_STATE_SQL = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{UrlState.FAILED}' ELSE u.state END"
 
 
 def load_skipped_urls(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
-    """URLs that were met and are not stored."""
+    """Yield known URLs that are not stored."""
     sql = f"""
         SELECT h.name || u.path, {URL_STATE_SQL}, u.reason, u.note, u.depth, u.source,
                coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host
@@ -107,7 +107,7 @@ def load_skipped_urls(db: Connection, where: str = "", values: Sequence[object] 
 
 
 def find_url_id(db: Connection, url: str) -> int:
-    """The id of a known URL; 0 if it is not known."""
+    """Return the id of a URL, or 0 if it is unknown."""
     slash = url.index("/", 8)
     row = db.execute(
         "SELECT u.id FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE h.name = ? AND u.path = ?",
@@ -117,65 +117,63 @@ def find_url_id(db: Connection, url: str) -> int:
 
 
 def load_urls(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """The URLs with these ids."""
     return _load_by_id(
         db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", url_ids
     )
 
 
 def load_titles(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """The titles of these pages."""
     return _load_by_id(db, "SELECT url, title FROM pages WHERE url", url_ids)
 
 
 def load_originals(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """The URLs of the pages that these are copies of: to the byte, or by their own word."""
-    named = _load_by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", url_ids)
-    same = _load_by_id(
+    """Return the original URL of copies, by identical body or canonical link."""
+    canonical_urls = _load_by_id(db, "SELECT url, canonical FROM pages WHERE canonical != '' AND url", url_ids)
+    duplicates = _load_by_id(
         db,
         "SELECT p.url, h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.duplicate_of"
         " JOIN hosts AS h ON h.id = u.host WHERE p.url",
         url_ids,
     )
-    return named | same
+    return canonical_urls | duplicates
 
 
 def _load_by_id(db: Connection, sql: str, url_ids: Sequence[int]) -> dict[int, str]:
-    out: dict[int, str] = {}
+    values: dict[int, str] = {}
     for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
         part = list(url_ids[start : start + SQL_CHUNK_SIZE])
-        out.update(db.execute(f"{sql} IN ({','.join('?' * len(part))})", part).fetchall())
-    return out
+        values.update(db.execute(f"{sql} IN ({','.join('?' * len(part))})", part).fetchall())
+    return values
 
 
 def resolve_known_url(collection: Collection, text: str) -> tuple[int, str]:
-    """The id and the key of a URL somebody typed; a bare name means https, or http where only that is known."""
-    typed = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
-    keys = [spelling.url for raw in typed if (spelling := normalize_url(raw)) is not None]
+    """Return id and key of a URL typed by a user. Without a scheme, https is tried before http."""
+    candidates = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
+    keys = [normalized.url for candidate in candidates if (normalized := normalize_url(candidate)) is not None]
     if not keys:
-        raise UsageError(f"{text!r} is no http or https URL")
+        raise UsageError(f"{text!r} is not an http or https URL")
     for key in keys:
         if id_ := find_url_id(collection.db, key):
             return id_, key
-    raise UsageError(f"{keys[0]} is not in {collection.folder}; sanderling pages lists what is")
+    raise UsageError(f"{keys[0]} is not in {collection.folder}; list its pages with: sanderling pages")
 
 
 STORED_VISITS_SQL = """
     FROM visits AS v JOIN files AS f ON f.id = v.file
     WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'redirect')
-"""  # a 304 only says that the answer before it still holds: it need not name type and charset again
+"""  # a 304 need not repeat type and charset
 
 
 def load_stored_record(
     collection: Collection, url_id: int, url_key: str, max_time: float | None = None
 ) -> StoredRecord:
-    """The stored answer for a URL: the last one, or the last one not after a time."""
+    """Read the last stored response of a URL, optionally not after `max_time`."""
     row = collection.db.execute(
         f"SELECT f.name, v.start, v.length {STORED_VISITS_SQL} AND v.at <= ? ORDER BY v.at DESC, v.id DESC LIMIT 1",
         (url_id, max_time if max_time is not None else 1e18),
     ).fetchone()
     if row is None:
-        raise UsageError(f"nothing is stored for {url_key}{_explain_missing_record(collection, url_id)}")
+        raise UsageError(f"no response is stored for {url_key}{_explain_missing_record(collection, url_id)}")
     return read_record(collection.archive_folder, RecordLocation(*row))
 
 

@@ -1,7 +1,7 @@
-"""Signals between components, by the names the papers give them: raised where it happens, written to their own log.
+"""Log the signals between components, named as in the papers.
 
-They come thousands of times a second, so the log sums up: one line per signal and few seconds, with how often it was
-raised and what it was about the last time. What users typed is never in it.
+Signals occur thousands of times a second, so they are aggregated: a line per signal every few seconds, with the count
+and the last detail. User input is never logged.
 """
 
 import time
@@ -14,13 +14,13 @@ from msgspec import Struct
 
 SIGNAL_LOG_FILE = "signals.log"
 WRITE_INTERVAL_SECONDS = 5.0
-MAX_LOG_BYTES = 4_000_000  # bytes; then the file becomes signals.log.1
-TAIL_BYTES = 200_000  # bytes that are read for a look at the last signals
+MAX_LOG_BYTES = 4_000_000  # then renamed to signals.log.1
+TAIL_BYTES = 200_000  # read to find the last signals
 MAX_DETAIL_LENGTH = 200
 
 
 class Signal(StrEnum):
-    """IPC, SAR and MIG; where one thing has two names, both are here."""
+    """Signals of IPC, SAR, and MIG, including synonyms."""
 
     DISTRIBUTE_URLS = "distribute_URLs"
     RANK_URLS = "Rank_URLs"
@@ -41,30 +41,30 @@ class Signal(StrEnum):
     MINING = "Mining"
 
 
-# From whom, to whom, and what it means here.
+# Source, target, and meaning.
 SIGNAL_ROUTES: Mapping[Signal, tuple[str, str, str]] = {
-    Signal.RANK_URLS: ("dispatcher", "ranking", "new URLs get their rank"),
+    Signal.RANK_URLS: ("dispatcher", "ranking", "new URLs are ranked"),
     Signal.DISTRIBUTE_URLS: ("ranking", "distributor", "the best URLs of a host are leased"),
-    Signal.EXTRACT_URLS: ("crawl worker", "dispatcher", "links of pages are taken"),
+    Signal.EXTRACT_URLS: ("crawl worker", "dispatcher", "links are extracted from pages"),
     Signal.EXTRACT_PAGE: ("crawl worker", "change detection", "a page is compared with its last version"),
-    Signal.TO_MAP: ("seeder, pages", "mapping manager", "the name of a host is looked up"),
+    Signal.TO_MAP: ("seeder, pages", "mapping manager", "a host name is resolved"),
     Signal.INITIALIZE: ("DNS resolver", "fields initializer", "a host gets its addresses"),
-    Signal.TO_CRAWL: ("mapping manager", "crawl manager", "hosts may be asked"),
-    Signal.TO_UPDATE: ("crawl manager", "refresh", "the next visit of a page is planned"),
-    Signal.TO_CLASSIFY: ("mapping manager", "URL organiser", "URLs are judged"),
-    Signal.URLS_READY: ("URL organiser", "scheduler", "URLs are queued"),
-    Signal.WORKER_SELECTED: ("scheduler", "manager", "a migrant is chosen for a host"),
-    Signal.CRAWL: ("manager", "migrant", "an itinerary is sent"),
-    Signal.DONE: ("migrant", "manager", "visits come home"),
-    Signal.CHECK: ("migrant", "duplicate eliminator", "a body is looked up among those stored"),
-    Signal.LOW_RATING: ("behaviour analyser", "structure extractor", "a search did not satisfy"),
-    Signal.CRAWL_MORE: ("behaviour analyser", "manager", "specialised migrants are asked for"),
-    Signal.MINING: ("behaviour analyser", "data mining", "page weights are learned"),
+    Signal.TO_CRAWL: ("mapping manager", "crawl manager", "hosts are ready to be crawled"),
+    Signal.TO_UPDATE: ("crawl manager", "refresh", "the next visit of a page is scheduled"),
+    Signal.TO_CLASSIFY: ("mapping manager", "URL organizer", "URLs are filtered"),
+    Signal.URLS_READY: ("URL organizer", "scheduler", "URLs are queued"),
+    Signal.WORKER_SELECTED: ("scheduler", "manager", "a worker is chosen for a host"),
+    Signal.CRAWL: ("manager", "migrant", "a fetch batch is sent"),
+    Signal.DONE: ("migrant", "manager", "visits are returned"),
+    Signal.CHECK: ("migrant", "duplicate eliminator", "a body is compared with stored bodies"),
+    Signal.LOW_RATING: ("behavior analyzer", "structure extractor", "a query was not satisfied"),
+    Signal.CRAWL_MORE: ("behavior analyzer", "manager", "specialized workers are requested"),
+    Signal.MINING: ("behavior analyzer", "data mining", "page weights are learned"),
 }
 
 
 class SignalEvent(Struct, frozen=True):
-    """A signal, when it was last raised, how often in the seconds before, and about what."""
+    """A signal, the time and detail of its last occurrence, and its count."""
 
     raised_at: float
     signal: Signal
@@ -73,7 +73,7 @@ class SignalEvent(Struct, frozen=True):
 
 
 class SignalLog:
-    """Counts signals and writes them down now and then; without a folder it only counts."""
+    """Count signals and log them periodically. Without a folder, only count."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -81,25 +81,28 @@ class SignalLog:
         self.next_write_at = 0.0
 
     def record(self, signal: Signal, count: int = 1, detail: str = "") -> None:
-        """Raise a signal, so many times at once."""
+        """Count a signal that occurred `count` times."""
         if count:
             self.pending_signals[signal] = self.pending_signals.get(signal, (0, ""))[0] + count, detail
 
     def write_if_due(self) -> None:
-        """Write, if the last time is some seconds ago."""
+        """Write if `WRITE_INTERVAL_SECONDS` have passed since the last write."""
         if self.pending_signals and time.monotonic() >= self.next_write_at:
             self.write()
 
     def write(self) -> None:
-        """Append a line for each signal that was raised since the last time."""
-        raised, self.pending_signals = self.pending_signals, {}
+        """Append a line for each signal since the last write."""
+        signals, self.pending_signals = self.pending_signals, {}
         self.next_write_at = time.monotonic() + WRITE_INTERVAL_SECONDS
-        if raised and self.folder is not None:
-            append_events(self.folder, [SignalEvent(time.time(), signal, *what) for signal, what in raised.items()])
+        if signals and self.folder is not None:
+            append_events(
+                self.folder,
+                [SignalEvent(time.time(), signal, *count_and_detail) for signal, count_and_detail in signals.items()],
+            )
 
 
 def append_events(folder: Path, events: list[SignalEvent]) -> None:
-    """Append lines in one write: several processes may do so."""
+    """Append lines in a single write, because several processes share the log."""
     path = folder / SIGNAL_LOG_FILE
     folder.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
@@ -109,28 +112,28 @@ def append_events(folder: Path, events: list[SignalEvent]) -> None:
 
 
 def load_last_events(folder: Path) -> dict[Signal, SignalEvent]:
-    """Each signal as it was last raised, as far back as one look goes."""
+    """Return the last event of each signal in the tail of the log."""
     try:
         with (folder / SIGNAL_LOG_FILE).open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return {}
-    return {told.signal: told for line in lines if (told := _parse_event(line)) is not None}
+    return {event.signal: event for line in lines if (event := _parse_event(line)) is not None}
 
 
 def _format_event(event: SignalEvent) -> str:
-    stamp = datetime.fromtimestamp(event.raised_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    timestamp = datetime.fromtimestamp(event.raised_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     detail = " ".join(event.detail[:MAX_DETAIL_LENGTH].split())
-    return f"{stamp} {event.signal} {event.count} {detail}".rstrip() + "\n"
+    return f"{timestamp} {event.signal} {event.count} {detail}".rstrip() + "\n"
 
 
 def _parse_event(line: str) -> SignalEvent | None:
-    """One line again; None if it is none of ours, or cut off."""
-    stamp, _, rest = line.partition(" ")
+    """Parse a log line. Invalid or truncated lines return None."""
+    timestamp, _, rest = line.partition(" ")
     name, _, rest = rest.partition(" ")
     count, _, detail = rest.partition(" ")
     try:
-        return SignalEvent(datetime.fromisoformat(stamp).timestamp(), Signal(name), int(count), detail)
+        return SignalEvent(datetime.fromisoformat(timestamp).timestamp(), Signal(name), int(count), detail)
     except ValueError:
         return None

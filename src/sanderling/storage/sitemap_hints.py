@@ -1,4 +1,7 @@
-"""What sitemaps and feeds say of pages. A hint never overwrites what was observed, and goes when its entry goes."""
+"""Store the lastmod, changefreq, and priority of pages from sitemaps and feeds.
+
+Hints never overwrite observations, and are deleted with their sitemap entry.
+"""
 
 from collections.abc import Sequence
 
@@ -9,21 +12,20 @@ SQL_CHUNK_SIZE = 400
 
 
 class SitemapHintStore:
-    """Keeps the newest hint of each page."""
+    """The newest hint of each page."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
 
     def load_hints(self, url_ids: Sequence[int]) -> dict[int, SitemapHint]:
-        """The hints of these pages."""
-        asked = "SELECT url, lastmod, whole_day, changefreq, priority FROM hints WHERE url IN ({})"
+        sql = "SELECT url, lastmod, whole_day, changefreq, priority FROM hints WHERE url IN ({})"
         return {
             url: SitemapHint(Url(""), "", lastmod, bool(whole_day), changefreq, priority)
-            for url, lastmod, whole_day, changefreq, priority in select_by_ids(self.db, asked, url_ids)
+            for url, lastmod, whole_day, changefreq, priority in select_by_ids(self.db, sql, url_ids)
         }
 
     def find_newer(self, url_ids: Sequence[int]) -> dict[int, float]:
-        """Those of these pages that are dated later than our last visit, and when; a whole day counts to its end."""
+        """Return pages modified after our last visit, and when. A date counts until the end of its day."""
         found: dict[int, float] = {}
         for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
             part = list(url_ids[start : start + SQL_CHUNK_SIZE])
@@ -37,7 +39,7 @@ class SitemapHintStore:
         return found
 
     def replace_hints(self, sitemap_id: int, hints: Sequence[tuple[int, SitemapHint]], read_at: float) -> list[int]:
-        """A sitemap was read in full at this time: keep what it says, drop what it no longer says, name those pages."""
+        """Replace the hints of a completely read sitemap. Returns the pages it no longer lists."""
         self.db.executemany(
             "INSERT INTO hints (url, map, lastmod, whole_day, changefreq, priority, seen_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"

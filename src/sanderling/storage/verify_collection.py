@@ -1,4 +1,4 @@
-"""Check a whole collection: WARC records by their digests, the databases, the search index."""
+"""Verify a collection: digests of WARC records, databases, and search index."""
 
 import os
 import sqlite3
@@ -17,35 +17,35 @@ from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import has_warc_file
 from sanderling.warc.warc_reader import DamagedRegion, iterate_records
 
-SEARCH_INDEX_FOLDER = "index"  # folder of the search index, which is built from the archive
-MIN_FILLER_BYTES = 32  # bytes that an empty gzip member needs
-REBUILD_REMEDY = "delete the folder `index`, or use --repair: it is built again from the archive"
+SEARCH_INDEX_FOLDER = "index"  # built from the archive
+MIN_FILLER_BYTES = 32  # size of an empty gzip member
+REBUILD_REMEDY = "delete the folder `index`, or use --repair: the index is rebuilt from the archive"
 
 
 class CollectionFault(Struct, frozen=True):
-    """Something in a collection that is not as it was written."""
+    """A damaged part of a collection."""
 
     file: str
     problem: str
     remedy: str = ""
-    location: RecordLocation | None = None  # the stretch of a WARC file that cannot be read
-    lost_pages: int = 0  # pages whose last version is lost with it
+    location: RecordLocation | None = None  # the unreadable range of a WARC file
+    lost_pages: int = 0  # pages whose last version is in it
 
 
 class ArchiveCheck(Struct, frozen=True):
-    """What was checked and what was found."""
+    """The number of intact records, and the faults found."""
 
     intact_records: int
     faults: list[CollectionFault]
 
 
 def check_archive(folder: Path, db: Connection, committed: Mapping[str, int]) -> ArchiveCheck:
-    """Read all WARC files and compare every record with its digests."""
+    """Verify the digests of all records in all WARC files."""
     records, faults = 0, list[CollectionFault]()
     for name, length in sorted(committed.items()):
-        count, found = _check_warc_file(folder, name, length) if length else (0, [])
+        count, file_faults = _check_warc_file(folder, name, length) if length else (0, [])
         records += count
-        faults += [_add_lost_pages(db, fault) for fault in found]
+        faults += [_add_lost_pages(db, fault) for fault in file_faults]
     return ArchiveCheck(records, faults)
 
 
@@ -87,15 +87,15 @@ def _add_lost_pages(db: Connection, fault: CollectionFault) -> CollectionFault:
 
 
 def repair_files(folder: Path, db: Connection, locations: Iterable[RecordLocation]) -> None:
-    """Make WARC files readable to their end: overwrite damaged stretches with an empty record, cut a damaged tail."""
-    for place in locations:
-        path = folder / place.file
-        if place.length >= MIN_FILLER_BYTES and path.is_file():
-            erase_records(folder, [place], time.time())
-        elif not place.length:
+    """Make WARC files readable: overwrite damaged ranges with filler, and truncate damaged tails."""
+    for location in locations:
+        path = folder / location.file
+        if location.length >= MIN_FILLER_BYTES and path.is_file():
+            erase_records(folder, [location], time.time())
+        elif not location.length:
             if path.is_file():
-                os.truncate(path, place.offset)
-            db.execute("UPDATE files SET committed = ? WHERE name = ?", (place.offset, place.file))
+                os.truncate(path, location.offset)
+            db.execute("UPDATE files SET committed = ? WHERE name = ?", (location.offset, location.file))
 
 
 def check_databases(folder: Path) -> Iterator[CollectionFault]:
@@ -104,14 +104,14 @@ def check_databases(folder: Path) -> Iterator[CollectionFault]:
         problem = _find_integrity_problem(path)
         if problem:
             name = str(path.relative_to(folder))
-            remedy = "take it from a backup" if name == DATABASE_FILE else f"delete {name}"
+            remedy = "restore it from a backup" if name == DATABASE_FILE else f"delete {name}"
             yield CollectionFault(
                 name, problem, REBUILD_REMEDY if path.is_relative_to(folder / SEARCH_INDEX_FOLDER) else remedy
             )
 
 
 def _find_integrity_problem(path: Path) -> str:
-    """Return what SQLite finds wrong with a file, in one line; empty if nothing is."""
+    """Return the first problem found by SQLite, or an empty string."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()

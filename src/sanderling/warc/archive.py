@@ -1,8 +1,7 @@
-"""The WARC files of a collection: append finished members, flush once per batch, roll to the next file.
+"""Write the WARC files of a collection: append gzip members, flush once per batch, rotate full files.
 
-Nothing appended counts until `flush` returned, and `flush` comes before the commit that names the places. It has two
-halves, so that the database is written while the disk is busy: `hand_over`, and `settle` which waits. What a crash
-leaves behind that was never committed is cut off by `repair` when the archive is opened again.
+A flush must finish before the commit that stores record locations. It is split into `start_flush` and `finish_flush`
+so that the database is written while the disk syncs. After a crash, `repair_archive` removes uncommitted bytes.
 """
 
 import os
@@ -23,13 +22,13 @@ from sanderling.warc.repair import FileRepair, repair_archive
 
 __all__ = ["Archive", "FileRepair", "OriginalRecord", "RecordLocation", "open_archive", "repair_archive"]
 
-MAX_FILE_BYTES = 1_000_000_000  # what the WARC standard recommends, annex C
-WRITE_BUFFER_BYTES = 8_000_000  # held in memory before it is handed to the disk
+MAX_FILE_BYTES = 1_000_000_000  # recommended by the WARC standard, annex C
+WRITE_BUFFER_BYTES = 8_000_000  # buffered in memory before a write
 FILE_NAME_PATTERN = re.compile(r"sanderling-\d{14}-(\d{5,})\.warc\.gz")
 
 
 class Archive:
-    """An open archive; one process writes it. Make one with `open_archive`."""
+    """An archive opened for writing by `open_archive`, in a single process."""
 
     def __init__(self, folder: Path, warcinfo_fields: Sequence[HeaderField], clock: Clock, max_file_bytes: int) -> None:
         self.folder = folder
@@ -38,25 +37,25 @@ class Archive:
         self._max_file_bytes = max_file_bytes
         self._fd = -1
         self._file_name = ""
-        self._end_offset = 0  # where the next member goes
-        self._written_bytes = 0  # of that, handed to the disk
-        self._submitted_bytes = 0  # of that, on its way to it
-        self._flushed_bytes = 0  # of that, known to be on it
+        self._end_offset = 0  # where the next member starts
+        self._written_bytes = 0  # passed to write()
+        self._submitted_bytes = 0  # covered by the sync in progress
+        self._flushed_bytes = 0  # synced to disk
         self._pending_members: list[bytes] = []
         self._sync_executor = ThreadPoolExecutor(1, thread_name_prefix="disk")
-        self._sync_future: Future[None] | None = None  # under way, of all that was handed over
-        self._file_number = 0  # of the last file
-        self.repairs: list[FileRepair] = []  # what had to be done when it was opened
-        self.on_file_full: Callable[[str], None] | None = None  # told of every file that is full
+        self._sync_future: Future[None] | None = None
+        self._file_number = 0
+        self.repairs: list[FileRepair] = []  # applied by `open_archive`
+        self.on_file_full: Callable[[str], None] | None = None  # called with the name of every full file
 
     def append(self, member: bytes) -> RecordLocation:
-        """Add a member; its place is good once `flush` has returned."""
-        place = RecordLocation(self._file_name, self._end_offset, len(member))
+        """Append a gzip member. Its location is durable after the next flush."""
+        location = RecordLocation(self._file_name, self._end_offset, len(member))
         self._pending_members.append(member)
         self._end_offset += len(member)
         if self._end_offset - self._written_bytes > WRITE_BUFFER_BYTES:
             self._write_pending()
-        return place
+        return location
 
     def append_revisit(
         self,
@@ -65,21 +64,21 @@ class Archive:
         algorithm: DigestAlgorithm = "sha256",
         record_id: str = "",
     ) -> tuple[PackedRecord, RecordLocation]:
-        """Add a record that says: the same as before; a 304 says it by the server's word, else by the digest.
+        """Append a `revisit` record that refers to `original` instead of repeating its body.
 
-        It takes over `record_id` from the response it stands for, so that the request packed beside that one names it.
+        `record_id` is the id of the response it replaces, to which the request record already refers.
         """
         packed = pack_revisit(exchange, original, algorithm, record_id)
         return packed, self.append(packed.member)
 
     def flush(self) -> dict[str, int]:
-        """Bring everything appended to the disk; return the new lengths, to be committed with the batch."""
+        """Write appended members to disk. Returns the file lengths to commit."""
         lengths = self.start_flush()
         self.finish_flush()
         return lengths
 
     def start_flush(self) -> dict[str, int]:
-        """Begin to flush; the lengths it returns may be written down, and be committed once `settle` has returned."""
+        """Start a flush. Returns the file lengths to commit after `finish_flush`."""
         self.finish_flush()
         if self._end_offset == self._flushed_bytes:
             return {}
@@ -92,11 +91,10 @@ class Archive:
 
     @property
     def is_flush_done(self) -> bool:
-        """Has the disk what was handed over?"""
         return self._sync_future is None or self._sync_future.done()
 
     def finish_flush(self) -> None:
-        """Wait until the disk has what was handed over."""
+        """Wait until the current flush is on disk."""
         if self._sync_future is not None:
             sync, self._sync_future = self._sync_future, None
             with self._discard_on_error():
@@ -104,7 +102,6 @@ class Archive:
             self._flushed_bytes = self._submitted_bytes
 
     def _start_next_file(self) -> dict[str, int]:
-        """Go on in another file; return how long the old one and the new one are."""
         self.finish_flush()
         full, length = self._file_name, self._end_offset
         self._create_file()
@@ -113,11 +110,11 @@ class Archive:
         return {full: length} | self.get_flushed_lengths()
 
     def get_flushed_lengths(self) -> dict[str, int]:
-        """The file being written and how much of it is on the disk."""
+        """Return the current file and its length on disk."""
         return {self._file_name: self._flushed_bytes}
 
     def close(self) -> None:
-        """Flush and close; harmless when already closed."""
+        """Flush and close. Idempotent."""
         if self._fd >= 0:
             try:
                 self.flush()
@@ -133,19 +130,18 @@ class Archive:
     ) -> None:
         if error is None:
             self.close()
-        else:  # what was appended and not flushed was never promised
+        else:  # unflushed records were never promised
             self._discard_unflushed()
             self._close_file()
             self._sync_executor.shutdown()
 
     def _resume_file(self, name: str, length: int) -> None:
-        """Go on with a file that has room left."""
         self._fd = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND)
         self._file_name = name
         self._end_offset = self._written_bytes = self._flushed_bytes = length
 
     def _create_file(self) -> None:
-        """Begin the next file with its `warcinfo`, on the disk before any page goes into it."""
+        """Start the next file. Its `warcinfo` record is synced before any page is appended."""
         self._close_file()
         self._file_number += 1
         self._file_name = _build_file_name(self._file_number, self._clock())
@@ -160,17 +156,16 @@ class Archive:
         sync_folder(self.folder)
 
     def _write_pending(self) -> None:
-        """Hand the pending members to the disk."""
-        rest = memoryview(b"".join(self._pending_members))
+        remaining = memoryview(b"".join(self._pending_members))
         self._pending_members.clear()
         with self._discard_on_error():
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
+            while remaining:
+                remaining = remaining[os.write(self._fd, remaining) :]
         self._written_bytes = self._end_offset
 
     @contextmanager
     def _discard_on_error(self) -> Iterator[None]:
-        """If the disk refuses, take back what was not flushed, so that the file ends in a whole member."""
+        """Remove unflushed bytes after a write error, so that the file ends with a complete member."""
         try:
             yield
         except OSError as error:
@@ -178,20 +173,19 @@ class Archive:
             if error.errno not in DISK_FULL_ERRNOS:
                 raise
             raise DiskFull(
-                f"no space left for {self.folder / self._file_name}; what was stored before stays readable. "
-                "Make room, then give the same command again: it resumes."
+                f"no space left on the device for {self.folder / self._file_name}; pages stored so far stay readable. "
+                "Free some space, then run the same command again to resume."
             ) from error
 
     def discard_uncommitted(self, committed: Mapping[str, int]) -> None:
-        """Cut off what was handed over and never committed."""
+        """Truncate the current file to its committed length."""
         if self._fd >= 0:
-            with suppress(OSError, DiskFull):  # then it was cut already
+            with suppress(OSError, DiskFull):  # the failed flush has truncated the file already
                 self.finish_flush()
             self._flushed_bytes = min(self._flushed_bytes, committed.get(self._file_name, self._flushed_bytes))
             self._discard_unflushed()
 
     def _discard_unflushed(self) -> None:
-        """Cut the file to what was flushed; one that holds nothing goes away."""
         if self._sync_future is not None:
             wait([self._sync_future])
             self._sync_future = None
@@ -217,27 +211,35 @@ def open_archive(
     max_file_bytes: int = MAX_FILE_BYTES,
     remote_files: Collection[str] = (),
 ) -> Archive:
-    """Repair the folder to what was committed, then go on with its last file or begin a new one.
+    """Repair the archive folder, then resume its last file or start the next.
 
-    Files that are `elsewhere` need not be here.
-    Commit `archive.lengths()` once it is open: then a crash during the first batch leaves nothing behind.
+    Files in `remote_files` may be missing locally. Commit `get_flushed_lengths()` after opening, so that a crash in the
+    first batch leaves no uncommitted file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     archive = Archive(folder, tuple(warcinfo_fields), clock, max_file_bytes)
-    here = {name: length for name, length in committed.items() if name not in remote_files or (folder / name).exists()}
-    archive.repairs = repair_archive(folder, here)
+    local_lengths = {
+        name: length for name, length in committed.items() if name not in remote_files or (folder / name).exists()
+    }
+    archive.repairs = repair_archive(folder, local_lengths)
     names = [*committed, *remote_files, *(path.name for path in folder.glob("sanderling-*.warc.gz"))]
     archive._file_number = max(map(_parse_file_number, names), default=0)
-    last = max((name for name in committed if FILE_NAME_PATTERN.fullmatch(name)), key=_parse_file_number, default="")
-    if last and 0 < committed[last] < max_file_bytes and _get_file_size(folder / last) == committed[last]:
-        archive._resume_file(last, committed[last])
+    last_file = max(
+        (name for name in committed if FILE_NAME_PATTERN.fullmatch(name)), key=_parse_file_number, default=""
+    )
+    if (
+        last_file
+        and 0 < committed[last_file] < max_file_bytes
+        and _get_file_size(folder / last_file) == committed[last_file]
+    ):
+        archive._resume_file(last_file, committed[last_file])
     else:
         archive._create_file()
     return archive
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make file creation and deletion durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
@@ -245,13 +247,13 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def _build_file_name(serial: int, now: float) -> str:
-    return f"sanderling-{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{serial:05d}.warc.gz"
+def _build_file_name(file_number: int, now: float) -> str:
+    return f"sanderling-{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{file_number:05d}.warc.gz"
 
 
 def _parse_file_number(name: str) -> int:
-    found = FILE_NAME_PATTERN.fullmatch(name)
-    return int(found[1]) if found else 0
+    match = FILE_NAME_PATTERN.fullmatch(name)
+    return int(match[1]) if match else 0
 
 
 def _get_file_size(path: Path) -> int:

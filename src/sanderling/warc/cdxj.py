@@ -1,4 +1,4 @@
-"""The CDXJ index: one sorted line per capture, as replay tools read it.
+"""Read and write CDXJ index lines, sorted by SURT key and time, as replay tools expect them.
 
 `org,example)/path 20231114221320 {"url": ..., "mime": ..., "status": ..., "digest": ..., "length": ..., ...}`
 """
@@ -21,22 +21,20 @@ from sanderling.warc.warc_reader import StoredRecord
 
 INDEXED_RECORD_TYPES = {"response", "revisit", "resource"}
 REVISIT_MIME = "warc/revisit"
-STATUS_NOT_MODIFIED = 304  # its line leads to the record that it confirmed: pywb would replay the empty response
+STATUS_NOT_MODIFIED = 304  # indexed with the location of the response it confirmed: pywb would replay the empty body
 
 
 class CdxjEntry(Struct, frozen=True):
-    """One capture in the index."""
-
     url: str
     captured_at: float
     mime: str  # without parameters; `warc/revisit` for a revisit
     status: int
-    payload_digest: str  # payload digest as in the record
+    payload_digest: str  # as in WARC-Payload-Digest
     location: RecordLocation
 
 
 class _CdxjFields(Struct, frozen=True, omit_defaults=True):
-    """The JSON part of a line; the order and the strings are those of other indexers."""
+    """The JSON part, with the field order and string values of other indexers."""
 
     url: str
     mime: str = ""
@@ -52,35 +50,39 @@ _decode = msgspec.json.Decoder(_CdxjFields).decode
 
 
 def format_entry(entry: CdxjEntry) -> bytes:
-    """Write an entry as one line."""
     status = str(entry.status) if entry.status else ""
-    place = entry.location
-    facts = _CdxjFields(
-        entry.url, entry.mime, status, entry.payload_digest, str(place.length), str(place.offset), place.file
+    location = entry.location
+    fields = _CdxjFields(
+        entry.url, entry.mime, status, entry.payload_digest, str(location.length), str(location.offset), location.file
     )
     return b"%s %s %s\n" % (
         build_surt(entry.url).encode(),
         format_timestamp(entry.captured_at).encode(),
-        _encode(facts),
+        _encode(fields),
     )
 
 
 def parse_entry(line: bytes) -> CdxjEntry:
-    """Read a line back; the time is known to the second."""
-    _, stamp, facts = line.split(b" ", 2)
-    found = _decode(facts)
-    place = RecordLocation(found.filename, int(found.offset or 0), int(found.length or 0))
+    """Parse an index line. Times are in whole seconds."""
+    _, timestamp, encoded_fields = line.split(b" ", 2)
+    fields = _decode(encoded_fields)
+    location = RecordLocation(fields.filename, int(fields.offset or 0), int(fields.length or 0))
     return CdxjEntry(
-        found.url, _parse_timestamp(stamp.decode()), found.mime, int(found.status or 0), found.digest, place
+        fields.url, _parse_timestamp(timestamp.decode()), fields.mime, int(fields.status or 0), fields.digest, location
     )
 
 
 def build_entry(record: StoredRecord) -> CdxjEntry | None:
-    """What the index says of a record; None for what it leaves out, and for a 304 (see `confirmed_entry`)."""
+    """Build the index entry of a record.
+
+    None: not indexed, or a 304 (see `build_not_modified_entry`).
+    """
     if record.record_type not in INDEXED_RECORD_TYPES or not record.url or record.status == STATUS_NOT_MODIFIED:
         return None
-    kind = record.get_header("Content-Type") if record.record_type == "response" else record.get_field("Content-Type")
-    mime = REVISIT_MIME if record.record_type == "revisit" else parse_mime_type(kind)
+    content_type = (
+        record.get_header("Content-Type") if record.record_type == "response" else record.get_field("Content-Type")
+    )
+    mime = REVISIT_MIME if record.record_type == "revisit" else parse_mime_type(content_type)
     return CdxjEntry(
         record.url,
         _get_record_time(record),
@@ -92,9 +94,9 @@ def build_entry(record: StoredRecord) -> CdxjEntry | None:
 
 
 def build_not_modified_entry(record: StoredRecord, original: StoredRecord) -> CdxjEntry | None:
-    """Return the index line of a 304: its own URL and time, and the place of the record that was still valid then."""
-    found = build_entry(original)
-    return replace(found, url=record.url, captured_at=_get_record_time(record)) if found and record.url else None
+    """Build the entry of a 304: its URL and time, with the location of the response it confirmed."""
+    entry = build_entry(original)
+    return replace(entry, url=record.url, captured_at=_get_record_time(record)) if entry and record.url else None
 
 
 def _get_record_time(record: StoredRecord) -> float:
@@ -102,17 +104,17 @@ def _get_record_time(record: StoredRecord) -> float:
 
 
 def format_timestamp(seconds: float) -> str:
-    """Fourteen digits, to the second."""
+    """Format a time as 14 digits (UTC)."""
     return _format_whole_second(int(seconds))
 
 
-@lru_cache(maxsize=64)  # a batch has few of them
+@lru_cache(maxsize=64)  # the visits of a batch fall into few seconds
 def _format_whole_second(seconds: int) -> str:
     return time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
 
 
 def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
-    """All captures of exactly this URL in one sorted file, oldest first."""
+    """Yield the captures of exactly this URL in a sorted file, oldest first."""
     key = build_surt(url).encode() + b" "
     with path.open("rb") as file:
         file.seek(_find_lower_bound(file, key))
@@ -125,7 +127,7 @@ def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
 
 
 def _find_lower_bound(file: BinaryIO, key: bytes) -> int:
-    """Where the first line that is not before the key begins."""
+    """Return the offset of the first line not less than the key."""
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2
@@ -140,19 +142,18 @@ def _find_lower_bound(file: BinaryIO, key: bytes) -> int:
 
 
 def _find_line_start(file: BinaryIO, offset: int) -> int:
-    """Where the line that holds this byte begins."""
     while offset > 0:
         step = min(offset, 512)
         file.seek(offset - step)
-        found = file.read(step).rfind(b"\n")
-        if found >= 0:
-            return offset - step + found + 1
+        newline = file.read(step).rfind(b"\n")
+        if newline >= 0:
+            return offset - step + newline + 1
         offset -= step
     return 0
 
 
 def _parse_timestamp(digits: str) -> float:
-    """Read a timestamp; one that is no time counts as 0."""
+    """Parse a timestamp. Returns 0 if it is invalid."""
     try:
         return float(calendar.timegm(time.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S")))
     except ValueError:

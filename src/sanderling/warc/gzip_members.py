@@ -1,4 +1,4 @@
-"""Gzip members of a file: read one as a stream, and walk over all of them, past damage."""
+"""Read gzip members as streams, and find intact members in damaged files."""
 
 import io
 import os
@@ -15,15 +15,15 @@ INFLATE_ERRORS = (zlib.error, cast(type[Exception], inflater.error))
 GZIP_WINDOW_BITS = 31
 READ_BYTES = 32_768
 GZIP_MAGIC = b"\x1f\x8b\x08"
-RECORD_PREFIXES = (b"WARC/", b"filedesc:", b"http:", b"https:", b"dns:")  # what a record may begin with, ARC too
+RECORD_PREFIXES = (b"WARC/", b"filedesc:", b"http:", b"https:", b"dns:")  # first bytes of a WARC or ARC record
 
 
 class DamagedRecordError(Exception):
-    """These bytes are not what they should be; caught where files are walked."""
+    """Invalid bytes in a WARC file. Caught while iterating over records."""
 
 
 class GzipMember(io.RawIOBase):
-    """One gzip member as a stream of what is inside; `length` is its size in the file once it has ended."""
+    """A decompressed stream of a gzip member. `length`: compressed size, set at the end."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._file = file
@@ -34,22 +34,21 @@ class GzipMember(io.RawIOBase):
         file.seek(offset)
 
     def readable(self) -> bool:
-        """Say so, for BufferedReader."""
         return True
 
     def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
-        """Inflate at most as much as the buffer holds, whatever the member would grow to."""
+        """Decompress at most `len(buffer)` bytes, as protection against decompression bombs."""
         while not self._decompressor.eof:
             try:
-                found = self._decompressor.decompress(self._compressed_input, len(buffer))
+                data = self._decompressor.decompress(self._compressed_input, len(buffer))
             except INFLATE_ERRORS as error:
                 raise DamagedRecordError(f"gzip: {error}") from error
             self._compressed_input = self._decompressor.unconsumed_tail
             if self._decompressor.eof:
                 self.length = self._file.tell() - len(self._decompressor.unused_data) - self._offset
-            if found:
-                buffer[: len(found)] = found
-                return len(found)
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
             self._read_input()
         return 0
 
@@ -60,7 +59,7 @@ class GzipMember(io.RawIOBase):
                 raise DamagedRecordError("gzip: the file ends inside a member")
 
     def drain(self) -> int:
-        """Read to the end of the member and throw it away; return its length in the file."""
+        """Read to the end. Returns the compressed length."""
         scratch = memoryview(bytearray(READ_BYTES))
         while self.readinto(scratch):
             pass
@@ -68,7 +67,7 @@ class GzipMember(io.RawIOBase):
 
 
 def find_intact_members(file: BinaryIO) -> Iterator[tuple[int, int]]:
-    """Yield offset and length of every whole member that holds a record, going on behind damaged ones."""
+    """Yield offset and length of every intact member with a record, skipping damage."""
     size = file.seek(0, os.SEEK_END)
     offset = 0
     while 0 <= offset < size:
@@ -79,7 +78,7 @@ def find_intact_members(file: BinaryIO) -> Iterator[tuple[int, int]]:
 
 
 def find_next_record(file: BinaryIO, offset: int) -> int:
-    """Find the next whole member that holds a record; -1 if there is none."""
+    """Return the offset of the next intact member with a record, or -1."""
     offset = _find_next_magic(file, offset)
     while offset >= 0 and not _measure_member(file, offset):
         offset = _find_next_magic(file, offset + 1)
@@ -87,7 +86,7 @@ def find_next_record(file: BinaryIO, offset: int) -> int:
 
 
 def _measure_member(file: BinaryIO, offset: int) -> int:
-    """The length of the member at this offset; 0 if there is none, or it is damaged."""
+    """Return the compressed length of a member, or 0 if it is damaged."""
     member = GzipMember(file, offset)
     start = memoryview(bytearray(16))
     try:
@@ -98,7 +97,6 @@ def _measure_member(file: BinaryIO, offset: int) -> int:
 
 
 def _find_next_magic(file: BinaryIO, offset: int) -> int:
-    """Find where a gzip member might begin; -1 if nowhere."""
     file.seek(offset)
     tail = b""
     while chunk := file.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Parse one WARC or ARC record from a stream: fields, HTTP head, and as much of the body as the cap allows."""
+"""Parse WARC and ARC records: header fields, HTTP head, and the body up to a size limit."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from sanderling.warc.gzip_members import DamagedRecordError
 from sanderling.warc.packer import HeaderField
 
 MAX_LINE_BYTES = 65_536
-MAX_HEADER_BYTES = 1_048_576  # all header lines of one record together
+MAX_HEADER_BYTES = 1_048_576  # all header lines of a record
 READ_BYTES = 65_536
 HTTP_RECORD_TYPES = {"response", "request", "revisit"}
 DIGEST_ALGORITHMS = {"sha1", "sha256", "sha512", "md5"}
@@ -20,105 +20,103 @@ ARC_HEADER_PATTERN = re.compile(r"(\S.*) (\S+) (\d{12,20}) (\S+) (\S+)")
 
 
 class ParsedRecord(Struct):
-    """One record as it lies in the file; the body with all its codings."""
+    """A record as stored. The body still has its codings."""
 
     record_type: str
     fields: tuple[HeaderField, ...]
-    record_bytes: int  # bytes of header and block, without the empty lines that follow
+    record_bytes: int  # header and block, without the empty lines that follow
     status: int = 0
     http_headers: tuple[HeaderField, ...] = ()
     body: bytes = b""
-    is_truncated: bool = False  # the body goes on beyond the cap
-    missing_bytes: int = 0  # bytes that its length promised and that are not there
-    is_intact: bool | None = None  # whether its digests agree; None if there is none to compare
+    is_truncated: bool = False  # the body is longer than the limit
+    missing_bytes: int = 0  # declared by Content-Length but missing
+    is_intact: bool | None = None  # None: no digest to verify
 
     def get_field(self, name: str) -> str:
-        """A field of the record by name, in any spelling; empty if it is not there."""
+        """Return a header field (case-insensitive), or an empty string."""
         return get_first_value(self.fields, name)
 
 
 class Hasher(Protocol):
-    """What hashlib makes."""
+    """A hashlib object."""
 
     def update(self, data: bytes, /) -> None:
-        """Take more bytes."""
+        """Add bytes."""
 
     def digest(self) -> bytes:
-        """Say the digest of all bytes so far."""
+        """Return the digest of all bytes."""
 
 
 def get_first_value(fields: tuple[HeaderField, ...], name: str) -> str:
-    """The first value under this name, whatever its case; empty if there is none."""
-    wanted = name.lower()
-    return next((value for key, value in fields if key.lower() == wanted), "")
+    """Return the first value of a name (case-insensitive), or an empty string."""
+    lower_name = name.lower()
+    return next((value for key, value in fields if key.lower() == lower_name), "")
 
 
 def join_header_values(http_headers: tuple[HeaderField, ...], name: str) -> str:
-    """All values under this name in the head of a message, with commas between them (RFC 9110); empty if none is."""
-    wanted = name.lower()
-    return ", ".join(value for key, value in http_headers if key.lower() == wanted)
+    """Join all values of a header with commas (RFC 9110)."""
+    lower_name = name.lower()
+    return ", ".join(value for key, value in http_headers if key.lower() == lower_name)
 
 
 def parse_record(stream: BinaryIO, max_body_bytes: int, verify: bool = False) -> ParsedRecord | None:
-    """Read the next record; None at the end. The whole block is read past, at most `cap` bytes of body are kept."""
+    """Parse the next record and at most `max_body_bytes` of its body. Returns None at the end."""
     line = _read_first_line(stream)
     if not line:
         return None
-    fields, read = _parse_warc_fields(stream, line) if line.startswith(b"WARC/") else _parse_arc_fields(stream, line)
+    fields, header_bytes = (
+        _parse_warc_fields(stream, line) if line.startswith(b"WARC/") else _parse_arc_fields(stream, line)
+    )
     length = get_first_value(fields, "Content-Length").strip()
     if not length.isdecimal():
-        raise DamagedRecordError(f"no length: {length[:40]!r}")
-    record = ParsedRecord(get_first_value(fields, "WARC-Type"), fields, read + int(length))
+        raise DamagedRecordError(f"missing or invalid Content-Length: {length[:40]!r}")
+    record = ParsedRecord(get_first_value(fields, "WARC-Type"), fields, header_bytes + int(length))
     block = RecordBlock(stream, int(length))
-    claims = [_DigestCheck(record, name) for name in ("WARC-Block-Digest", "WARC-Payload-Digest")] if verify else []
-    block.set_digest_checks(claims[:1])
+    checks = [_DigestCheck(record, name) for name in ("WARC-Block-Digest", "WARC-Payload-Digest")] if verify else []
+    block.set_digest_checks(checks[:1])
     _read_http_head(record, block)
-    block.set_digest_checks(claims)
+    block.set_digest_checks(checks)
     _read_body(record, block, max_body_bytes)
-    verdicts = [claim.is_valid() for claim in claims if claim.is_supported]
-    record.is_intact = all(verdicts) if verdicts and not record.missing_bytes else None
+    results = [check.is_valid() for check in checks if check.is_supported]
+    record.is_intact = all(results) if results and not record.missing_bytes else None
     return record
 
 
 class RecordBlock:
-    """The block of a record: `length` bytes of a stream and not one more, seen by the digests that watch."""
+    """The block of a record: `length` bytes of a stream, also fed to the digest checks."""
 
     def __init__(self, stream: BinaryIO, length: int) -> None:
         self._stream = stream
         self.remaining_bytes = length
-        self.missing_bytes = 0  # bytes promised that are not there
+        self.missing_bytes = 0  # declared but not in the stream
         self._digest_checks: list[_DigestCheck] = []
 
     def set_digest_checks(self, digest_checks: "list[_DigestCheck]") -> None:
-        """Let these digests see what is read from here on."""
         self._digest_checks = digest_checks
 
     def readline(self) -> bytes:
-        """One line, or as much of it as is sensible."""
         return self._consume(self._stream.readline(min(self.remaining_bytes, MAX_LINE_BYTES)))
 
     def read(self, size: int) -> bytes:
-        """Up to `size` bytes."""
         return self._consume(self._stream.read(min(size, self.remaining_bytes)))
 
     def _consume(self, data: bytes) -> bytes:
         if not data:
             self.missing_bytes, self.remaining_bytes = self.remaining_bytes, 0
         self.remaining_bytes -= len(data)
-        for claim in self._digest_checks:
-            claim.update(data)
+        for check in self._digest_checks:
+            check.update(data)
         return data
 
 
 class _DigestCheck:
-    """A digest a record claims to have, and what it really is."""
+    """Compare a declared digest with the bytes read."""
 
     def __init__(self, record: ParsedRecord, name: str) -> None:
         algorithm, _, self._expected_digest = record.get_field(name).partition(":")
         algorithm = algorithm.lower().replace("-", "")
-        self.is_supported = (
-            algorithm in DIGEST_ALGORITHMS and record.record_type != "revisit"
-        )  # a revisit speaks of another's payload
+        # A revisit has the digest of the original payload.
+        self.is_supported = algorithm in DIGEST_ALGORITHMS and record.record_type != "revisit"
         self._hasher: Hasher | None = hashlib.new(algorithm) if self.is_supported else None
 
     def update(self, data: bytes) -> None:
@@ -126,20 +124,19 @@ class _DigestCheck:
             self._hasher.update(data)
 
     def is_valid(self) -> bool:
-        """Compare in any spelling that RFC 4648 knows: base 32 is usual, hexadecimal and base 64 occur."""
+        """Compare in every encoding of RFC 4648: besides base 32, base 16 and base 64 occur."""
         digest = self._hasher.digest() if self._hasher else b""
-        claimed = self._expected_digest.strip().rstrip("=")
-        small = (b32encode(digest), b16encode(digest))
-        exact = (b64encode(digest), urlsafe_b64encode(digest))
-        return claimed.upper() in _strip_padding(small) or claimed in _strip_padding(exact)
+        expected = self._expected_digest.strip().rstrip("=")
+        case_insensitive = (b32encode(digest), b16encode(digest))
+        case_sensitive = (b64encode(digest), urlsafe_b64encode(digest))
+        return expected.upper() in _strip_padding(case_insensitive) or expected in _strip_padding(case_sensitive)
 
 
 def _strip_padding(encoded_digests: Iterable[bytes]) -> list[str]:
-    return [one.decode().rstrip("=") for one in encoded_digests]
+    return [encoded.decode().rstrip("=") for encoded in encoded_digests]
 
 
 def _read_first_line(stream: BinaryIO) -> bytes:
-    """Skip the empty lines between records."""
     while line := stream.readline(MAX_LINE_BYTES):
         if line.strip():
             return line
@@ -147,14 +144,14 @@ def _read_first_line(stream: BinaryIO) -> bytes:
 
 
 def _parse_warc_fields(stream: BinaryIO, first_line: bytes) -> tuple[tuple[HeaderField, ...], int]:
-    """The fields of a record, and how many bytes its header took."""
+    """Return the fields of a WARC header and its size."""
     lines = list(_read_header_lines(stream.readline))
     fields = _repair_fields(_split_fields(lines))
     return tuple(fields), len(first_line) + sum(map(len, lines))
 
 
 def _repair_fields(fields: list[HeaderField]) -> Iterator[HeaderField]:
-    """Undo two slips of other writers: `<...>` around the URI (wget 1.19) and spaces in it."""
+    """Fix errors of other writers in the URI: `<...>` (wget 1.19), and spaces."""
     for name, value in fields:
         if name.lower() == "warc-target-uri":
             value = value.removeprefix("<").removesuffix(">").replace(" ", "%20")
@@ -162,21 +159,21 @@ def _repair_fields(fields: list[HeaderField]) -> Iterator[HeaderField]:
 
 
 def is_record_start(line: bytes) -> bool:
-    """Say whether a record might begin with this line."""
+    """Return whether a record may start with this line."""
     return line.startswith(b"WARC/1.") or ARC_HEADER_PATTERN.fullmatch(_decode_line(line).rstrip()) is not None
 
 
 def _parse_arc_fields(stream: BinaryIO, line: bytes) -> tuple[tuple[HeaderField, ...], int]:
-    """Give the one header line of an ARC record the names that WARC uses; a length that is none counts as 0."""
-    found = ARC_HEADER_PATTERN.fullmatch(_decode_line(line).rstrip())
-    if not found:
-        raise DamagedRecordError(f"not a record: {_decode_line(line)[:60]!r}")
-    url, address, date, mime, length = found.groups()
-    kind = "arc_header" if url.startswith("filedesc://") else "response"
-    if kind == "arc_header" and not length.isdecimal():  # its two lines of description are there all the same
+    """Translate an ARC header line to WARC fields. An invalid length becomes 0."""
+    match = ARC_HEADER_PATTERN.fullmatch(_decode_line(line).rstrip())
+    if not match:
+        raise DamagedRecordError(f"not a WARC or ARC record: {_decode_line(line)[:60]!r}")
+    url, address, date, mime, length = match.groups()
+    record_type = "arc_header" if url.startswith("filedesc://") else "response"
+    if record_type == "arc_header" and not length.isdecimal():  # the two description lines follow nevertheless
         line += stream.readline(MAX_LINE_BYTES) + stream.readline(MAX_LINE_BYTES)
     return (
-        ("WARC-Type", kind),
+        ("WARC-Type", record_type),
         ("WARC-Target-URI", url),
         ("WARC-IP-Address", address),
         ("WARC-Date", f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[8:10]}:{date[10:12]}:{date[12:14] or '00'}Z"),
@@ -186,7 +183,6 @@ def _parse_arc_fields(stream: BinaryIO, line: bytes) -> tuple[tuple[HeaderField,
 
 
 def _read_http_head(record: ParsedRecord, block: RecordBlock) -> None:
-    """Read the HTTP head of the records that have one."""
     is_web = record.get_field("WARC-Target-URI").lower().startswith(("http:", "https:"))
     if record.record_type not in HTTP_RECORD_TYPES or not is_web or not block.remaining_bytes:
         return
@@ -198,34 +194,33 @@ def _read_http_head(record: ParsedRecord, block: RecordBlock) -> None:
 
 
 def _read_body(record: ParsedRecord, block: RecordBlock, max_body_bytes: int) -> None:
-    """Keep up to `cap` bytes of what is left; read past the rest."""
-    kept: list[bytes] = []
-    room = max_body_bytes
+    parts: list[bytes] = []
+    remaining = max_body_bytes
     while block.remaining_bytes:
         data = block.read(READ_BYTES)
-        if room > 0:
-            kept.append(data[:room])
-        room -= len(data)
-    record.body = b"".join(kept)
-    record.is_truncated = room < 0
+        if remaining > 0:
+            parts.append(data[:remaining])
+        remaining -= len(data)
+    record.body = b"".join(parts)
+    record.is_truncated = remaining < 0
     record.missing_bytes = block.missing_bytes
     record.record_bytes -= block.missing_bytes
 
 
 def _read_header_lines(readline: Callable[[], bytes]) -> Iterator[bytes]:
-    """Header lines up to and with the empty one."""
+    """Yield header lines up to and including the empty line."""
     total = 0
     while line := readline():
         total += len(line)
         if total > MAX_HEADER_BYTES:
-            raise DamagedRecordError("the header does not end")
+            raise DamagedRecordError("record header too long")
         yield line
         if not line.strip():
             return
 
 
 def _split_fields(lines: list[bytes]) -> list[HeaderField]:
-    """Split `name: value`; a line that begins with a space goes on with the one before."""
+    """Split `name: value` lines, joining continuation lines."""
     fields: list[HeaderField] = []
     for line in map(_decode_line, lines):
         name, colon, value = line.partition(":")
@@ -247,14 +242,14 @@ CHUNK_SIZE_PATTERN = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]{0,200}\r?\n")
 
 
 def decode_chunked(body: bytes) -> bytes:
-    """Remove chunking; a body that says it is chunked and is not, is returned as it is."""
+    """Remove chunked coding. A body that is not chunked is returned unchanged."""
     parts: list[bytes] = []
-    at = 0
-    while size := CHUNK_SIZE_PATTERN.match(body, at):
-        count = int(size[1], 16)
-        if count == 0:
+    position = 0
+    while chunk_header := CHUNK_SIZE_PATTERN.match(body, position):
+        size = int(chunk_header[1], 16)
+        if size == 0:
             return b"".join(parts)
-        parts.append(body[size.end() : size.end() + count])
-        at = size.end() + count
-        at += len(b"\r\n") if body[at : at + 2] == b"\r\n" else 0
-    return b"".join(parts) if parts and at >= len(body) else body
+        parts.append(body[chunk_header.end() : chunk_header.end() + size])
+        position = chunk_header.end() + size
+        position += len(b"\r\n") if body[position : position + 2] == b"\r\n" else 0
+    return b"".join(parts) if parts and position >= len(body) else body

@@ -1,4 +1,4 @@
-"""Where records lie, and the two kinds that the archive itself packs: `warcinfo` and `revisit`."""
+"""Define record locations, and pack the archive's own records: `warcinfo` and `revisit`."""
 
 import hashlib
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ WARC_SPEC_URL = "https://iipc.github.io/warc-specifications/specifications/warc-
 
 
 class RecordLocation(Struct, frozen=True, array_like=True):
-    """Where a record lies: the name of a file in the archive folder, and one gzip member of it."""
+    """The gzip member of a record, in a file of the archive folder."""
 
     file: str
     offset: int
@@ -35,7 +35,7 @@ class RecordLocation(Struct, frozen=True, array_like=True):
 
 
 class OriginalRecord(Struct, frozen=True):
-    """The earlier capture that a revisit points at."""
+    """The earlier capture that a revisit refers to."""
 
     record_id: str
     url: str
@@ -66,10 +66,13 @@ def pack_warcinfo(file_name: str, warcinfo_fields: Iterable[HeaderField], create
 def pack_revisit(
     exchange: HttpExchange, original: OriginalRecord, algorithm: DigestAlgorithm, record_id: str = ""
 ) -> PackedRecord:
-    """Pack head and reference; the file name and offset are an extension, so that no index is needed to resolve it."""
+    """Pack the head of a response with a reference to the record of the same payload.
+
+    File name and offset are an extension that makes it resolvable without an index.
+    """
     head = normalize_head(exchange.head)
     not_modified = head.split(None, 2)[1:2] == [b"304"]
-    whole = format_digest(algorithm, hashlib.new(algorithm, head).digest())
+    block_digest = format_digest(algorithm, hashlib.new(algorithm, head).digest())
     record_id = record_id or make_record_id()
     fields = [("WARC-IP-Address", escape_header_value(exchange.address))] if exchange.address else []
     fields += [
@@ -83,7 +86,7 @@ def pack_revisit(
         ("WARC-Refers-To-Filename", escape_header_value(original.location.file)),
         ("WARC-Refers-To-File-Offset", str(original.location.offset)),
         ("WARC-Payload-Digest", original.payload_digest),
-        ("WARC-Block-Digest", whole),
+        ("WARC-Block-Digest", block_digest),
         ("Content-Type", "application/http;msgtype=response"),
     ]
     lines = format_record_start("revisit", record_id, exchange.fetched_at, exchange.url) + format_header_fields(fields)

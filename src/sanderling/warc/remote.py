@@ -1,8 +1,8 @@
-"""WARC files at another place: a shared disk or an object store, by any address that fsspec understands.
+"""Store WARC files on a shared disk or in an object store (any fsspec address).
 
-The archive is written here, for only a file system can take back a broken end. A file that is full is copied to its
-place while the crawl goes on; once it is there whole and all of it was committed, the copy here goes. The file being
-written stays, and is copied as it stands when the crawl ends. A copy that fails is tried again at the next chance.
+Files are written locally, because only a local file can be truncated after a failed write. Full files are uploaded
+during the crawl; the local copy is deleted once all of it is uploaded and committed. The current file stays local and
+is uploaded at the end of the crawl. Failed uploads are retried.
 """
 
 from collections.abc import Mapping
@@ -13,34 +13,38 @@ from typing import Any, BinaryIO, cast
 from sanderling.config.redact import redact_address_password, redact_password
 from sanderling.errors import CollectionError, MissingExtra, UsageError
 
-REMOTE_ADDRESS_FILE = "elsewhere"  # in the archive's folder: where the files went
+REMOTE_ADDRESS_FILE = "elsewhere"  # in the archive folder; holds the address of the remote archive
 ARCHIVE_FILE_GLOB = "sanderling-*.warc.gz"
 PARTIAL_SUFFIX = ".part"
-ATOMIC_PROTOCOLS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az"})  # object stores: what is put there appears whole
+# Object stores: an object becomes visible only when it is complete.
+ATOMIC_PROTOCOLS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az"})
 
 
 class RemoteArchive:
-    """The other place of one archive."""
+    """The remote copy of an archive."""
 
     def __init__(self, folder: Path, address: str) -> None:
         self.folder, self.address, self.display_address = folder, address, redact_password(address)
         self.fs, self.root = open_file_system(address)
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="offsite")
         self.uploads: dict[str, Future[None]] = {}
-        self.upload_errors: dict[str, str] = {}  # files that could not be copied, and why
+        self.upload_errors: dict[str, str] = {}  # error by file name
 
     def list_files(self) -> dict[str, int]:
-        """What is there, and how long."""
+        """Return the remote files and their sizes."""
         try:
-            found = self.fs.ls(self.root, detail=True, refresh=True) if self.fs.exists(self.root) else []
-        except Exception as error:  # each file system has errors of its own
+            entries = self.fs.ls(self.root, detail=True, refresh=True) if self.fs.exists(self.root) else []
+        except Exception as error:  # every fsspec file system has its own exceptions
             raise CollectionError(
-                f"the archive's place {self.display_address} cannot be reached: {redact_address_password(error, self.address)}"
+                f"cannot list the remote archive {self.display_address}: {redact_address_password(error, self.address)}"
             ) from error
-        return {Path(entry["name"]).name: int(entry["size"]) for entry in found if entry["type"] == "file"}
+        return {Path(entry["name"]).name: int(entry["size"]) for entry in entries if entry["type"] == "file"}
 
     def start_upload(self, file_name: str) -> None:
-        """Copy a full file while the crawl goes on, and see to earlier ones: their last batch is committed by now."""
+        """Upload a full file in the background, and check earlier uploads.
+
+        Uploaded local copies are deleted (their last batch is committed by now); failed uploads are retried.
+        """
         for earlier, future in list(self.uploads.items()):
             if future.done() and future.exception() is None:
                 (self.folder / earlier).unlink()
@@ -51,31 +55,31 @@ class RemoteArchive:
             self.uploads[file_name] = self.pool.submit(self._upload_file, file_name)
 
     def _upload_file(self, file_name: str) -> None:
-        """Copy one file whole: under another name first, so that nobody reads half of it."""
+        """Upload under a temporary name, so that readers never see a partial file."""
         self.fs.makedirs(self.root, exist_ok=True)
-        there = f"{self.root}/{file_name}"
+        remote_path = f"{self.root}/{file_name}"
         if ATOMIC_PROTOCOLS & {*([self.fs.protocol] if isinstance(self.fs.protocol, str) else self.fs.protocol)}:
-            self.fs.put_file(str(self.folder / file_name), there)
+            self.fs.put_file(str(self.folder / file_name), remote_path)
         else:
-            self.fs.put_file(str(self.folder / file_name), there + PARTIAL_SUFFIX)
-            self.fs.mv(there + PARTIAL_SUFFIX, there)
-        if self.fs.size(there) != (self.folder / file_name).stat().st_size:
-            raise OSError(f"{there} is not whole")
+            self.fs.put_file(str(self.folder / file_name), remote_path + PARTIAL_SUFFIX)
+            self.fs.mv(remote_path + PARTIAL_SUFFIX, remote_path)
+        if self.fs.size(remote_path) != (self.folder / file_name).stat().st_size:
+            raise OSError(f"the upload of {remote_path} is incomplete")
 
     def finish_uploads(self, current_file: str, committed: Mapping[str, int]) -> None:
-        """Wait for what is on its way, copy what differs, let go of what is there whole; the current file stays."""
+        """Finish uploads, upload files that differ, and delete uploaded local files except the current."""
         self.upload_errors = {}
         for future in self.uploads.values():
-            future.exception()  # wait; what failed is tried once more below
+            future.exception()  # wait; failed uploads are retried below
         self.uploads.clear()
         try:
-            there = self.list_files()
+            remote_sizes = self.list_files()
         except CollectionError as error:
             self.upload_errors[self.display_address] = str(error)
             return
         for path in sorted(self.folder.glob(ARCHIVE_FILE_GLOB)):
             size = path.stat().st_size
-            if there.get(path.name) != size:
+            if remote_sizes.get(path.name) != size:
                 self._record_error(path.name, self.pool.submit(self._upload_file, path.name).exception())
             if path.name not in self.upload_errors and path.name != current_file and committed.get(path.name) == size:
                 path.unlink()
@@ -85,12 +89,11 @@ class RemoteArchive:
             self.upload_errors[file_name] = f"{type(error).__name__}: {redact_address_password(error, self.address)}"
 
     def close(self) -> None:
-        """Let go."""
         self.pool.shutdown(wait=True)
 
 
 def open_file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the folder in it."""
+    """Return the fsspec file system of an address, and its folder."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
@@ -98,29 +101,31 @@ def open_file_system(address: str) -> tuple[Any, str]:
     try:
         fs, root = url_to_fs(address)
     except (ValueError, ImportError, OSError) as error:
-        said = redact_address_password(error, address)
-        raise UsageError(f"{redact_password(address)!r} is no place for an archive: {said}") from None
+        problem = redact_address_password(error, address)
+        raise UsageError(f"{redact_password(address)!r} is not a valid archive address: {problem}") from None
     return fs, str(root).rstrip("/")
 
 
 def open_remote_archive(folder: Path, address: str) -> RemoteArchive | None:
-    """The other place of this archive, if it has one; it is remembered, and there is only one."""
-    pointer = folder / REMOTE_ADDRESS_FILE
-    known = pointer.read_text().strip() if pointer.is_file() else ""
-    if address and known and address != known:
-        places = redact_password(known), redact_password(address)
-        raise CollectionError(f"{folder} has its files at {places[0]}; it cannot have them at {places[1]} too")
-    if not (address or known):
+    """Open the remote archive, if any, and store its address."""
+    address_file = folder / REMOTE_ADDRESS_FILE
+    stored_address = address_file.read_text().strip() if address_file.is_file() else ""
+    if address and stored_address and address != stored_address:
+        raise CollectionError(
+            f"{folder} already stores its WARC files at {redact_password(stored_address)},"
+            f" not at {redact_password(address)}; use the same --archive, or another -C"
+        )
+    if not (address or stored_address):
         return None
-    found = RemoteArchive(folder, address or known)
-    if not known:
-        pointer.touch(mode=0o600)  # it may hold a password
-        pointer.write_text(address)
-    return found
+    remote_archive = RemoteArchive(folder, address or stored_address)
+    if not stored_address:
+        address_file.touch(mode=0o600)  # it may hold a password
+        address_file.write_text(address)
+    return remote_archive
 
 
 def open_warc_file(folder: Path, file_name: str) -> BinaryIO:
-    """Open a WARC file wherever it is."""
+    """Open a local or remote WARC file."""
     try:
         return (folder / file_name).open("rb")
     except FileNotFoundError:
@@ -131,7 +136,6 @@ def open_warc_file(folder: Path, file_name: str) -> BinaryIO:
 
 
 def has_warc_file(folder: Path, file_name: str) -> bool:
-    """Is a WARC file here or at its other place?"""
     try:
         open_warc_file(folder, file_name).close()
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""The sort key of a URL in CDXJ indexes: `http://www.Example.org/A?b=2&a=1` is `org,example)/a?a=1&b=2`.
+"""Build the sort key (SURT) of a URL in CDXJ indexes.
 
-Replay tools look a URL up by the key that the `surt` package makes, so ours must be the same, lossy as it is (the case
-of the path, a leading `www.`, session ids); whoever looks up compares the whole URL afterwards. Written anew because
-that package brings a public-suffix list and takes four times as long; most URLs need none of its steps.
+`http://www.Example.org/A?b=2&a=1` becomes `org,example)/a?a=1&b=2`. The key equals that of the `surt` package, by
+which replay tools look up URLs. It is lossy (case of the path, leading `www.`, session ids): compare the full URL
+after a lookup. That package needs a public-suffix list and takes four times as long.
 """
 
 import re
@@ -21,7 +21,7 @@ PATH_SESSION_PATTERNS = (
     r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)",
     r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)",
 )
-QUERY_SESSION_PATTERNS = (  # few URLs have one; the patterns are made when the first is met
+QUERY_SESSION_PATTERNS = (  # compiled on first use, because few URLs have a session id
     r"(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?",
@@ -31,11 +31,11 @@ QUERY_SESSION_PATTERNS = (  # few URLs have one; the patterns are made when the 
 
 
 def build_surt(url: str) -> str:
-    """Make the sort key; what is not a web URL is its own key."""
-    found = URL_PATTERN.fullmatch(url) or URL_PATTERN.match(url)
-    if not found or not found[2]:
+    """Build the sort key of a URL. Other schemes than http(s) are only percent-encoded."""
+    match = URL_PATTERN.fullmatch(url) or URL_PATTERN.match(url)
+    if not match or not match[2]:
         return quote_from_bytes(url.encode("utf-8", "replace"), SAFE_CHARACTERS + "%#")
-    scheme, authority, path, query = found.groups()
+    scheme, authority, path, query = match.groups()
     key = f"{_build_authority_key(scheme.lower(), authority)}){_normalize_path(path)}"
     query = _normalize_query(query) if query else ""
     return f"{key}?{query}" if query else key
@@ -43,14 +43,14 @@ def build_surt(url: str) -> str:
 
 @lru_cache(maxsize=1024)  # a batch has few hosts
 def _build_authority_key(scheme: str, authority: str) -> str:
-    """Host labels from the right, and the port unless it goes without saying."""
-    found = HOST_PATTERN.match(authority)
-    host, port = (found[1].strip("[]").lower(), found[2] or "") if found else (authority.lower(), "")
+    """Return the host labels in reverse order, and any non-default port."""
+    match = HOST_PATTERN.match(authority)
+    host, port = (match[1].strip("[]").lower(), match[2] or "") if match else (authority.lower(), "")
     if not SIMPLE_HOST_PATTERN.fullmatch(host):
         host = _escape(_unescape(host)).replace("..", ".").strip(".").lower()
     if host.startswith("www") and (
         prefix := WWW_PREFIX_PATTERN.match(host)
-    ):  # the first label only: `wwww.example.org` keeps its own
+    ):  # the first label only: `wwww.example.org` is kept
         host = host[prefix.end() :]
     labels = host.split(".")
     return ",".join(reversed(labels)) + (f":{int(port)}" if port and port != DEFAULT_PORTS[scheme] else "")
@@ -61,37 +61,38 @@ def _normalize_path(path: str) -> str:
         path = _escape(_remove_dot_segments(_unescape(path)))
     path = path.lower()
     for pattern in PATH_SESSION_PATTERNS:
-        if ".aspx" in path and (found := re.fullmatch(pattern, path, re.I)):
-            path = found[1] + found[2]
+        if ".aspx" in path and (match := re.fullmatch(pattern, path, re.I)):
+            path = match[1] + match[2]
     return path[:-1] if path.endswith("/") and len(path) > 1 else path
 
 
 def _normalize_query(query: str) -> str:
-    """Escape alike, drop session ids, lower the case, sort the arguments."""
+    """Normalize escapes and case, remove session ids, and sort parameters."""
     if not SIMPLE_QUERY_PATTERN.fullmatch(query):
         query = _escape(_unescape(query))
     if "id=" in query.lower() or "sessionid" in query.lower() or "cftoken=" in query.lower():
         for pattern in QUERY_SESSION_PATTERNS:
-            if found := re.fullmatch(pattern, query, re.I):
-                query = found[1] + (found[2] or "")
+            if match := re.fullmatch(pattern, query, re.I):
+                query = match[1] + (match[2] or "")
     if len(query) < 2:
         return query.lower()
-    return "&".join("=".join(pair) for pair in sorted(arg.split("=", 1) for arg in query.lower().split("&")))
+    return "&".join(
+        "=".join(pair) for pair in sorted(parameter.split("=", 1) for parameter in query.lower().split("&"))
+    )
 
 
 def _remove_dot_segments(path: bytes) -> bytes:
-    """Resolve `.` and `..`, and drop empty segments but the last."""
-    kept: list[bytes] = []
+    """Resolve `.` and `..`, and remove empty segments except the last."""
+    segments: list[bytes] = []
     for segment in path.split(b"/")[1:]:
-        if segment == b".." and kept:
-            kept.pop()
+        if segment == b".." and segments:
+            segments.pop()
         elif segment != b".":
-            kept.append(segment)
-    return b"/" + b"/".join([segment for segment in kept[:-1] if segment] + kept[-1:])
+            segments.append(segment)
+    return b"/" + b"/".join([segment for segment in segments[:-1] if segment] + segments[-1:])
 
 
 def _unescape(text: str) -> bytes:
-    """Undo percent-encoding until there is none left."""
     before = text.encode("utf-8", "replace")
     while (after := unquote_to_bytes(before)) != before:
         before = after

@@ -1,4 +1,4 @@
-"""Read the archive: one record by its place, or all records of a file, past what is damaged."""
+"""Read WARC and ARC files: a record by its location, or all records in order, skipping damage."""
 
 import io
 import os
@@ -25,45 +25,44 @@ from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import open_warc_file
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-MAX_REVISIT_CHAIN = 4  # how often a revisit may point at a revisit
+MAX_REVISIT_CHAIN = 4  # revisits that refer to revisits
 
 
 class StoredRecord(Struct, frozen=True):
-    """One record, its body with transfer and content coding removed."""
+    """A record, its body without transfer and content coding."""
 
     record_type: str  # response, request, revisit, metadata, warcinfo, resource ...
     location: RecordLocation
-    fields: tuple[HeaderField, ...]  # of the WARC record
-    status: int = 0  # of HTTP; 0 if it has none
-    http_headers: tuple[HeaderField, ...] = ()  # HTTP headers
+    fields: tuple[HeaderField, ...]
+    status: int = 0  # HTTP status; 0: none
+    http_headers: tuple[HeaderField, ...] = ()
     body: bytes = b""
-    is_truncated: bool = False  # the stored body is longer than the cap
-    is_intact: bool | None = None  # whether its digests agree; None if not asked, or none to compare
-    body_problem: str = ""  # what is wrong with the body, if it could not be decoded in full
+    is_truncated: bool = False  # the stored body exceeds the limit
+    is_intact: bool | None = None  # None: not verified, or no digest
+    body_problem: str = ""  # set if the body could not be decoded completely
 
     def get_field(self, name: str) -> str:
-        """A field of the WARC record; empty if it is not there."""
+        """Return a WARC header field, or an empty string."""
         return get_first_value(self.fields, name)
 
     def get_header(self, name: str) -> str:
-        """A header of the HTTP message; empty if it is not there."""
+        """Return an HTTP header, or an empty string."""
         return join_header_values(self.http_headers, name)
 
     @property
     def url(self) -> str:
-        """The URL it was asked for under."""
         return self.get_field("WARC-Target-URI")
 
 
 class DamagedRegion(Struct, frozen=True):
-    """A stretch of a file that holds no readable record."""
+    """A byte range without a readable record."""
 
-    location: RecordLocation  # its length is 0 if it goes on to the end
+    location: RecordLocation  # length 0: up to the end of the file
     problem: str
 
 
 CaptureLookup = Callable[[str, str], RecordLocation | None]
-"""Look a capture up by URL and WARC date; an index does it."""
+"""Find a capture by URL and WARC date, usually in the CDXJ index."""
 
 
 def read_record(
@@ -72,7 +71,7 @@ def read_record(
     max_body_bytes: int = MAX_BODY_BYTES,
     find_capture: CaptureLookup | None = None,
 ) -> StoredRecord:
-    """Read the record at a place; a revisit comes with the body of what it repeats."""
+    """Read the record at a location. A revisit gets the body of its original."""
     record = _read_single_record(folder, location, max_body_bytes)
     original = record
     for _ in range(MAX_REVISIT_CHAIN):
@@ -81,21 +80,21 @@ def read_record(
                 record, body=original.body, is_truncated=original.is_truncated, body_problem=original.body_problem
             )
         original = _read_single_record(folder, _locate_original(original, find_capture), max_body_bytes)
-    raise CollectionError(f"{location.file} at {location.offset}: revisits that lead nowhere")
+    raise CollectionError(f"{location.file} at {location.offset}: the chain of revisit records has no original")
 
 
 def read_member(member: bytes, max_body_bytes: int = MAX_BODY_BYTES) -> StoredRecord:
-    """Read a record that is not in a file yet."""
+    """Parse a record that is not yet in a file."""
     parsed = parse_record(io.BufferedReader(GzipMember(io.BytesIO(member), 0)), max_body_bytes)
     if parsed is None:
-        raise CollectionError("an empty record")
+        raise CollectionError("the WARC record is empty")
     return _build_stored_record(parsed, RecordLocation("", 0, len(member)), max_body_bytes)
 
 
 def iterate_records(
     path: Path, max_body_bytes: int = MAX_BODY_BYTES, verify: bool = False, start_offset: int = 0
 ) -> Iterator[StoredRecord | DamagedRegion]:
-    """Read the records of a WARC or ARC file in order, compressed or not; damage is reported and skipped."""
+    """Yield the records of a WARC or ARC file, compressed or not, and its damaged regions."""
     with open_warc_file(path.parent, path.name) as file:
         compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         yield from (_iterate_members if compressed else _iterate_uncompressed)(
@@ -110,12 +109,11 @@ def _read_single_record(folder: Path, location: RecordLocation, max_body_bytes: 
     except (DamagedRecordError, FileNotFoundError) as error:
         raise CollectionError(f"{location.file} at {location.offset} cannot be read: {error}") from error
     if parsed is None:
-        raise CollectionError(f"{location.file} at {location.offset}: nothing is there")
+        raise CollectionError(f"{location.file} has no record at offset {location.offset}")
     return _build_stored_record(parsed, location, max_body_bytes)
 
 
 def _open_record_stream(file: BinaryIO, offset: int) -> BinaryIO:
-    """The bytes of a record from here on, inflated if need be."""
     file.seek(offset)
     compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     file.seek(offset)
@@ -123,17 +121,18 @@ def _open_record_stream(file: BinaryIO, offset: int) -> BinaryIO:
 
 
 def _locate_original(record: StoredRecord, find_capture: CaptureLookup | None) -> RecordLocation:
-    """Where the original of a revisit lies: our own files say it, for others the index is asked."""
+    """Locate the original of a revisit by our extension fields, or else the index."""
     name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
     if name and offset.isdecimal() and "/" not in name:
         return RecordLocation(name, int(offset), 0)
     url = record.get_field("WARC-Refers-To-Target-URI") or record.url
-    place = find_capture(url, record.get_field("WARC-Refers-To-Date")) if find_capture else None
-    if place is None:
+    location = find_capture(url, record.get_field("WARC-Refers-To-Date")) if find_capture else None
+    if location is None:
         raise CollectionError(
-            f"{record.location.file} at {record.location.offset} repeats a record that is not here: {url}"
+            f"the original of the revisit record in {record.location.file} at {record.location.offset}"
+            f" is not in this archive: {url}"
         )
-    return place
+    return location
 
 
 def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_body_bytes: int) -> StoredRecord:
@@ -144,51 +143,52 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
     if coding and body:
         decoder = build_decoder(coding, max_body_bytes)
         body, problem = decoder.feed(body) + decoder.finish(), decoder.problem.value
-    cut = parsed.is_truncated or problem == DecodeProblem.TOO_LARGE
+    is_truncated = parsed.is_truncated or problem == DecodeProblem.TOO_LARGE
     if parsed.missing_bytes:
         problem = f"the record ends {parsed.missing_bytes} bytes early"
-    status, head = parsed.status, parsed.http_headers
-    if parsed.record_type == "conversion":  # a page that was made from a stored one: its type is all there is of a head
-        status, head = 200, (("Content-Type", get_first_value(parsed.fields, "Content-Type")),)
-    return StoredRecord(parsed.record_type, location, parsed.fields, status, head, body, cut, parsed.is_intact, problem)
+    status, http_headers = parsed.status, parsed.http_headers
+    if parsed.record_type == "conversion":  # made from a stored page, without an HTTP head: only its type is known
+        status, http_headers = 200, (("Content-Type", get_first_value(parsed.fields, "Content-Type")),)
+    return StoredRecord(
+        parsed.record_type, location, parsed.fields, status, http_headers, body, is_truncated, parsed.is_intact, problem
+    )
 
 
 def _iterate_members(
     file: BinaryIO, file_name: str, offset: int, max_body_bytes: int, verify: bool
 ) -> Iterator[StoredRecord | DamagedRegion]:
-    """One record per member; what else a member holds is reported."""
+    """Yield the record of each gzip member. Further data is reported as damage."""
     size = _get_file_size(file)
     while offset < size:
         member = GzipMember(file, offset)
         stream = io.BufferedReader(member)
         try:
             parsed = parse_record(stream, max_body_bytes, verify)
-            rest = _read_trailing_bytes(stream)
+            trailing = _read_trailing_bytes(stream)
         except DamagedRecordError as error:
-            following = find_next_record(file, offset + 1)
-            yield DamagedRegion(RecordLocation(file_name, offset, max(0, following - offset)), str(error))
-            offset = following if following > 0 else size
+            next_offset = find_next_record(file, offset + 1)
+            yield DamagedRegion(RecordLocation(file_name, offset, max(0, next_offset - offset)), str(error))
+            offset = next_offset if next_offset > 0 else size
             continue
-        place = RecordLocation(file_name, offset, member.length)
+        location = RecordLocation(file_name, offset, member.length)
         if parsed:
-            yield _build_stored_record(parsed, place, max_body_bytes)
-        if rest:
-            yield DamagedRegion(place, f"more than one record in a gzip member: {rest!r}")
+            yield _build_stored_record(parsed, location, max_body_bytes)
+        if trailing:
+            yield DamagedRegion(location, f"more than one record in a gzip member: {trailing!r}")
         offset += member.length
 
 
 def _iterate_uncompressed(
     file: BinaryIO, file_name: str, offset: int, max_body_bytes: int, verify: bool
 ) -> Iterator[StoredRecord | DamagedRegion]:
-    """Records one after another, empty lines between."""
     size = _get_file_size(file)
     while (offset := _skip_empty_lines(file, offset)) < size:
         try:
             parsed = parse_record(file, max_body_bytes, verify)
         except DamagedRecordError as error:
-            following = _find_next_uncompressed(file, offset + 1)
-            yield DamagedRegion(RecordLocation(file_name, offset, max(0, following - offset)), str(error))
-            offset = following if following > 0 else size
+            next_offset = _find_next_uncompressed(file, offset + 1)
+            yield DamagedRegion(RecordLocation(file_name, offset, max(0, next_offset - offset)), str(error))
+            offset = next_offset if next_offset > 0 else size
             continue
         if parsed:
             yield _build_stored_record(parsed, RecordLocation(file_name, offset, parsed.record_bytes), max_body_bytes)
@@ -196,11 +196,11 @@ def _iterate_uncompressed(
 
 
 def _read_trailing_bytes(stream: BinaryIO) -> bytes:
-    """Read to the end of a member; return the beginning of what is not empty lines."""
-    found = b""
+    """Read to the end of a member. Returns the first bytes that are not empty lines."""
+    trailing = b""
     while data := stream.read(65_536):
-        found = found or data.strip()[:40]
-    return found
+        trailing = trailing or data.strip()[:40]
+    return trailing
 
 
 def _get_file_size(file: BinaryIO) -> int:
@@ -208,7 +208,6 @@ def _get_file_size(file: BinaryIO) -> int:
 
 
 def _skip_empty_lines(file: BinaryIO, offset: int) -> int:
-    """Go to the first byte that is not part of an empty line."""
     file.seek(offset)
     while (line := file.readline(65_536)) and not line.strip():
         offset += len(line)
@@ -217,13 +216,13 @@ def _skip_empty_lines(file: BinaryIO, offset: int) -> int:
 
 
 def _find_next_uncompressed(file: BinaryIO, offset: int) -> int:
-    """Find the next line that begins a record; -1 if there is none."""
+    """Return the offset of the next record, or -1."""
     file.seek(offset)
     file.readline()
     while True:
-        at = file.tell()
+        offset = file.tell()
         line = file.readline(65_536)
         if not line:
             return -1
         if is_record_start(line):
-            return at
+            return offset
