@@ -1,4 +1,4 @@
-"""Names that tell what a part of a page is."""
+"""Tests of class name classification."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from sanderling.html.parser import parse_html
 
 
 @pytest.mark.parametrize(
-    ("name", "sounds"),
+    ("name", "flags"),
     [
         ("Site-Footer", BOILERPLATE),
         ("breadcrumbs", BOILERPLATE | INLINE_BOILERPLATE),
@@ -29,15 +29,15 @@ from sanderling.html.parser import parse_html
         ("", 0),
     ],
 )
-def test_a_name_sounds_like_what_it_names(name: str, sounds: int) -> None:
-    assert classify_name(name) == sounds
+def test_class_name_flags(name: str, flags: int) -> None:
+    assert classify_name(name) == flags
 
 
-def test_no_telling_name_is_passed_over() -> None:
-    assert all(any(sign.decode() in name for sign in REQUIRED_SUBSTRINGS) for name in INLINE_SUBSTRINGS)
+def test_inline_names_contain_a_required_substring() -> None:
+    assert all(any(substring.decode() in name for substring in REQUIRED_SUBSTRINGS) for name in INLINE_SUBSTRINGS)
 
 
-def test_only_parts_with_lines_of_their_own_are_furniture_inside_a_text() -> None:
+def test_only_block_elements_are_inline_boilerplate() -> None:
     tree = parse_html(
         b"<div class=share-bar><a class=share-button>x</a></div><ul id=related-posts></ul><h2 class=share-bar>"
     )
@@ -47,5 +47,9 @@ def test_only_parts_with_lines_of_their_own_are_furniture_inside_a_text() -> Non
     assert [element.tag for element in find_inline_boilerplate(body)] == ["div"]
 
 
-def test_each_telling_name_has_one_of_the_pieces_that_are_looked_for_first() -> None:
-    assert [sign for sign in REQUIRED_SUBSTRINGS if not any(piece in sign for piece in PREFILTER_SUBSTRINGS)] == []
+def test_required_substrings_contain_a_prefilter_substring() -> None:
+    assert [
+        substring
+        for substring in REQUIRED_SUBSTRINGS
+        if not any(prefilter in substring for prefilter in PREFILTER_SUBSTRINGS)
+    ] == []

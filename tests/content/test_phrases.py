@@ -1,4 +1,4 @@
-"""Common words of furniture."""
+"""Tests of boilerplate phrases."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from sanderling.content.phrases import (
 
 
 @pytest.mark.parametrize(
-    ("line", "sort"),
+    ("line", "kind"),
     [
         ("You may also like…", RELATED_LINKS),
         ("ÄHNLICHE ARTIKEL", RELATED_LINKS),
@@ -39,12 +39,12 @@ from sanderling.content.phrases import (
         ("", None),
     ],
 )
-def test_a_line_is_known_by_its_letters(line: str, sort: str | None) -> None:
-    assert classify_phrase(line) == sort
+def test_phrase_is_classified_by_its_letters(line: str, kind: str | None) -> None:
+    assert classify_phrase(line) == kind
 
 
 @pytest.mark.parametrize(
-    ("line", "sort"),
+    ("line", "kind"),
     [
         ("Facebook X LinkedIn", SOCIAL_NETWORK),
         ("Share on LinkedIn (opens in a new window)", SHARE_BUTTON),
@@ -55,18 +55,18 @@ def test_a_line_is_known_by_its_letters(line: str, sort: str | None) -> None:
         ("Facebook and its friends", None),
     ],
 )
-def test_a_row_of_links_is_known_by_all_of_its_words(line: str, sort: str | None) -> None:
+def test_link_row_is_classified_by_all_of_its_words(line: str, kind: str | None) -> None:
     [key] = compute_phrase_keys([line])
-    assert classify_link_line(key, is_link_only=True) == sort
-    assert sort is None or key[:2] in PHRASE_KEY_PREFIXES
+    assert classify_link_line(key, is_link_only=True) == kind
+    assert kind is None or key[:2] in PHRASE_KEY_PREFIXES
 
 
-def test_what_is_not_all_links_offers_nothing() -> None:
+def test_line_with_other_text_is_no_share_row() -> None:
     [key] = compute_phrase_keys(["Share on Facebook"])
     assert classify_link_line(key, is_link_only=False) is None
 
 
-def test_no_phrase_is_lost() -> None:
+def test_phrase_keys_are_not_empty() -> None:
     assert b"" not in KIND_BY_PHRASE_KEY
     assert b"" not in RELATED_LINKS_PREFIX_KEYS
     assert compute_phrase_keys([]) == []

@@ -1,4 +1,4 @@
-"""What a thing costs, and whether it can be had."""
+"""Tests of price and stock detection."""
 
 import pytest
 
@@ -9,27 +9,27 @@ PRICES = (
     *("Rp 120.000", "RM 12.00", "129 TL", "129 lei", "129 лв.", "AUD 12", "99¢", "120 درهم", "฿120", "In stock"),
     *("Ausverkauft", "Op voorraad", "Vyprodáno", "품절", "متوفر", "Hết hàng", "สินค้าหมด"),
 )
-OTHERS = ("carpet 3", "form 3", "12 tls", "Europe", "Currency: $", "Chapter 12")
+OTHER_LINES = ("carpet 3", "form 3", "12 tls", "Europe", "Currency: $", "Chapter 12")
 
 
 @pytest.mark.parametrize("line", PRICES)
-def test_prices_and_stock_are_known_in_many_countries(line: str) -> None:
+def test_prices_and_stock_are_flagged(line: str) -> None:
     assert flag_price_lines([line], b"\1") == bytes([1 | PRICE_FLAG])
 
 
-def test_each_line_is_told_for_itself() -> None:
-    lines = ["kr 1", "x", *OTHERS, "kr 2", "kr 3", "5 tl", "6 tl", "x"]
-    worth = [
+def test_lines_are_flagged_independently() -> None:
+    lines = ["kr 1", "x", *OTHER_LINES, "kr 2", "kr 3", "5 tl", "6 tl", "x"]
+    flagged = [
         line
-        for line, place in zip(lines, flag_price_lines(lines, b"\1" * len(lines)), strict=True)
-        if place & PRICE_FLAG
+        for line, flags in zip(lines, flag_price_lines(lines, b"\1" * len(lines)), strict=True)
+        if flags & PRICE_FLAG
     ]
-    assert worth == ["kr 1", "kr 2", "kr 3", "5 tl", "6 tl"]
+    assert flagged == ["kr 1", "kr 2", "kr 3", "5 tl", "6 tl"]
 
 
-def test_letters_of_other_languages_hide_no_sign() -> None:
+def test_non_ascii_text_is_flagged() -> None:
     lines = ["Größe 5", "12 $", "12 ₽", "в наличии", "in stock \u2013 now", ""]
-    assert [place & PRICE_FLAG > 0 for place in flag_price_lines(lines, b"\1" * 6)] == [
+    assert [flags & PRICE_FLAG > 0 for flags in flag_price_lines(lines, b"\1" * 6)] == [
         False,
         True,
         True,

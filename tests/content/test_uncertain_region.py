@@ -1,4 +1,4 @@
-"""Text stays main content where its detection is uncertain; what changes on its own stays noise."""
+"""Tests of main content where its detection is uncertain."""
 
 import pytest
 from tests.support.parity import agree
@@ -10,26 +10,24 @@ from sanderling.html.parser import parse_html
 WORDS = "Sanderlings run along the edge of the waves and pick small crabs from the wet sand"
 TEXT = "".join(f"<p>{WORDS}, as clause {n} of this document says at some length.</p>" for n in range(12))
 SHORT = "".join(f"<p>{WORDS}, as the article says in its paragraph {n} for all readers.</p>" for n in range(7))
-NOISY = "".join(
-    f"<p>A long teaser {n} about terns, gulls and other birds that nobody asked for.</p>" for n in range(60)
-)
+NOISY = "".join(f"<p>A long teaser {n} about terns, gulls and other birds of the open sea.</p>" for n in range(60))
 EDIT = ("edge of the waves", "border of the sea")
 
 
 def is_content(old: str, new: str) -> bool:
-    """Return whether a change is reported as content, by the fast paths and by full fingerprints alike."""
+    """Return whether a change is reported as content; checks that fast paths and full fingerprints agree."""
     return ChangeKind.CONTENT in classify_diff(agree(old.encode(), new.encode())).kinds
 
 
 def main_text(page: str) -> str:
-    found = extract_blocks(parse_html(page.encode()))
-    return "\n".join(line for line, there in zip(found.lines, found.main_mask, strict=True) if there)
+    blocks = extract_blocks(parse_html(page.encode()))
+    return "\n".join(line for line, is_main in zip(blocks.lines, blocks.main_mask, strict=True) if is_main)
 
 
 PAGES = {
     "text for readers without scripts": f"<div id=root></div><noscript>{TEXT}</noscript>",
     "short text for readers without scripts": "<div id=root></div><noscript>At the edge of the waves</noscript>",
-    "text without scripts beside a menu": f"<nav>Menu</nav><noscript>{TEXT}</noscript><p>Loading</p>",
+    "text without scripts next to a menu": f"<nav>Menu</nav><noscript>{TEXT}</noscript><p>Loading</p>",
     "a sidebar by tag, longer than the article": f"<article><h1>A</h1>{SHORT}</article><aside>{NOISY}</aside>",
     "a sidebar by name, longer than the article":
         f"<div><h1>A</h1><div>{SHORT}</div></div><div class=sidebar>{NOISY}</div>",
@@ -58,14 +56,14 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_an_edit_is_content(name: str) -> None:
+def test_edit_is_content(name: str) -> None:
     assert is_content(PAGES[name], PAGES[name].replace(*EDIT))
 
 
 @pytest.mark.parametrize(
     "name", ["with-sidebar", "and-w-sidebar", "sticky-sidebar-parent", "has-menu", "no-footer", "nosidebar", "withMenu"]
 )
-def test_a_class_name_that_qualifies_does_not_make_an_article_boilerplate(name: str) -> None:
+def test_qualifying_class_name_does_not_make_article_boilerplate(name: str) -> None:
     page = f"<div class={name}><h1>A</h1><p>{WORDS}.</p></div><div>{NOISY}</div>"
     short = f"<div class={name}><p>{WORDS}.</p></div><div>{TEXT.replace('edge', 'end')}</div>"
     assert WORDS in main_text(short)
@@ -73,24 +71,24 @@ def test_a_class_name_that_qualifies_does_not_make_an_article_boilerplate(name: 
 
 
 @pytest.mark.parametrize("name", ["sidebar", "site-footer", "main-menu", "menu-item-has-children", "cookie-banner"])
-def test_a_class_name_that_names_its_element_still_does(name: str) -> None:
+def test_naming_class_name_makes_element_boilerplate(name: str) -> None:
     page = f"<div class={name}><p>{WORDS}.</p></div><div>{NOISY}</div>"
     assert not is_content(page, page.replace(*EDIT))
 
 
-def test_a_banner_about_cookies_stays_boilerplate() -> None:
+def test_cookie_banner_is_boilerplate() -> None:
     banner = f"<div class=cookie><h2>Cookies</h2><p>{WORDS}</p><button>OK</button></div>"
     page = f"<div>{TEXT.replace('edge', 'end')}</div>{banner}"
     assert not is_content(page, page.replace(*EDIT))
 
 
-def test_a_long_sidebar_beside_an_article_is_boilerplate() -> None:
+def test_long_sidebar_next_to_article_is_boilerplate() -> None:
     page = f"<article><h1>A</h1>{SHORT}</article><aside>{NOISY}</aside>"
     assert "teaser" not in main_text(page)
     assert not is_content(page, page.replace("teaser 7", "teaser about 7"))
 
 
-def test_teasers_of_other_articles_stay_boilerplate() -> None:
+def test_teasers_are_boilerplate() -> None:
     teaser = f"<article><h2><a href=/b>Terns</a></h2><p>{WORDS}, {WORDS}, {WORDS}.</p></article>"
     page = f"<div><article><h1>A</h1>{NOISY * 2}</article></div><div>{teaser}</div>"
     assert not is_content(page, page.replace(*EDIT))
@@ -104,7 +102,7 @@ def test_teasers_of_other_articles_stay_boilerplate() -> None:
         "<header><p>{}</p></header><div><div><h1>Policy</h1>{}</div></div>",
     ],
 )
-def test_a_notice_of_a_coming_policy_above_the_text_is_content(body: str) -> None:
+def test_policy_notice_above_text_is_content(body: str) -> None:
     notice = "We are changing our privacy policy. The new version takes effect on 1 July 2026."
     sale = "Summer sale: all tickets at half the price until 1 July 2026, only in our shop."
     assert is_content(body.format("Welcome to the harbour of the island.", TEXT), body.format(notice, TEXT))
@@ -121,7 +119,7 @@ def test_a_notice_of_a_coming_policy_above_the_text_is_content(body: str) -> Non
         ("12, rue de la Mer, Brest", "7, rue du Port, Brest"),
     ],
 )
-def test_a_new_address_in_a_footer_is_content(old: str, new: str) -> None:
+def test_address_in_footer_is_content(old: str, new: str) -> None:
     page = "<main><h1>Policy</h1>{}</main><footer><p>{}</p><p>Imprint of the season</p></footer>"
     assert is_content(page.format(TEXT, old), page.format(TEXT, new))
     assert is_content(page.replace("main>", "div>").format(TEXT, old), page.replace("main>", "div>").format(TEXT, new))
@@ -145,7 +143,7 @@ def test_a_new_address_in_a_footer_is_content(old: str, new: str) -> None:
          "<p>See the <a href='https://cdn.example/gh/a/b@9f8e7d6c/x.md'>source</a>.</p>"),
     ],
 )  # fmt: skip
-def test_volatile_text_is_no_change(old: str, new: str) -> None:
+def test_volatile_text_is_not_a_change(old: str, new: str) -> None:
     change = classify_diff(agree(f"<main>{TEXT}{old}</main>".encode(), f"<main>{TEXT}{new}</main>".encode()))
     assert not change.kinds
 
@@ -159,5 +157,5 @@ def test_volatile_text_is_no_change(old: str, new: str) -> None:
         ("The rules were updated this week for all ships", "The rules were updated last year for all ships"),
     ],
 )
-def test_what_only_resembles_volatile_text_is_content(old: str, new: str) -> None:
+def test_text_that_resembles_volatile_text_is_content(old: str, new: str) -> None:
     assert is_content(f"<main>{TEXT}<p>{old}</p></main>", f"<main>{TEXT}<p>{new}</p></main>")

@@ -1,4 +1,4 @@
-"""In what pages say they are written."""
+"""Tests of declared encodings."""
 
 from random import Random
 
@@ -46,14 +46,14 @@ PIECES = (
         (b"<title>x</title><link rel='y' href=z><META charset = 'utf-8' />", "", "UTF-8"),
     ],
 )
-def test_an_encoding_is_known_where_it_is_easily_said(body: bytes, charset: str, encoding: str) -> None:
+def test_declared_encoding_is_found_only_if_unambiguous(body: bytes, charset: str, encoding: str) -> None:
     assert find_declared_encoding(body, charset) == encoding
     if encoding:
         assert parse_html(body, charset).encoding == encoding
 
 
 @given(seed=st.integers(0, 1 << 40))
-def test_what_is_said_is_what_the_parser_finds(seed: int) -> None:
-    dice = Random(seed)
-    body = b"".join(dice.choices(PIECES, k=dice.choice([2, 4, 8]))) + dice.choice([b"", b"<meta charset=utf-8>"])
+def test_declared_encoding_agrees_with_parser(seed: int) -> None:
+    random = Random(seed)
+    body = b"".join(random.choices(PIECES, k=random.choice([2, 4, 8]))) + random.choice([b"", b"<meta charset=utf-8>"])
     assert find_declared_encoding(body, "") in ("", parse_html(body).encoding)

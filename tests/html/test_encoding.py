@@ -1,16 +1,16 @@
-"""In which encoding a file is written."""
+"""Tests of encoding detection."""
 
 import pytest
 
 from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.html.encoding import detect_encoding
 
-LIST = "<urlset><url><loc>http://x/é</loc></url></urlset>"
+SITEMAP = "<urlset><url><loc>http://x/é</loc></url></urlset>"
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_unicode_is_known_by_its_first_bytes(codec: str) -> None:
-    assert [entry.loc for entry in parse_sitemap([LIST.encode(codec)]).entries] == ["http://x/é"]
+def test_unicode_encodings_are_detected_by_prefix(codec: str) -> None:
+    assert [entry.loc for entry in parse_sitemap([SITEMAP.encode(codec)]).entries] == ["http://x/é"]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,6 @@ def test_unicode_is_known_by_its_first_bytes(codec: str) -> None:
         ("x-user-defined", "", "utf-8"),
     ],
 )
-def test_the_file_is_believed_before_the_server(declared: str, charset: str, codec: str) -> None:
+def test_xml_declaration_overrides_http_charset(declared: str, charset: str, codec: str) -> None:
     head = f"<?xml version='1.0' encoding='{declared}'?>" if declared else "<urlset>"
     assert detect_encoding(head.encode(), charset) == codec

@@ -1,4 +1,4 @@
-"""Where a page sends its readers by itself."""
+"""Tests of meta refresh parsing."""
 
 import pytest
 
@@ -22,12 +22,12 @@ from sanderling.html.meta_refresh import parse_refresh_target
         ("0; up", "up"),
     ],
 )
-def test_a_target_is_read_as_browsers_read_it(content: str, target: str) -> None:
+def test_refresh_target_is_parsed_like_browsers(content: str, target: str) -> None:
     assert parse_refresh_target(content) == target
 
 
 @pytest.mark.parametrize(
     "content", ["", "5", "5;", "0;url=", "next", ";url=x", "-1;url=x", "+1;url=x", "1e1;url=x", "1x;x"]
 )
-def test_a_page_that_only_reloads_has_no_target(content: str) -> None:
+def test_reload_or_invalid_value_has_no_target(content: str) -> None:
     assert parse_refresh_target(content) == ""

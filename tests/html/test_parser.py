@@ -1,4 +1,4 @@
-"""Bytes to a tree."""
+"""Tests of HTML parsing."""
 
 from sanderling.html.parser import parse_html
 from sanderling.html.text import render_text
@@ -7,7 +7,7 @@ FRAME = '<noscript><iframe src="https://t.example/ns.html" height="0"{0}</noscri
 PAGE = "<html><head>{0}</head><body>{1}<p>The boat leaves at noon.</p><a href='/fares'>Fares</a></body></html>"
 
 
-def test_a_frame_that_nothing_closes_does_not_swallow_the_page() -> None:
+def test_unclosed_iframe_in_noscript_does_not_swallow_page() -> None:
     for open_frame in (FRAME.format("/>"), FRAME.format(">")):
         for page in (PAGE.format(open_frame, ""), PAGE.format("", open_frame)):
             tree = parse_html(page.encode())
@@ -15,7 +15,7 @@ def test_a_frame_that_nothing_closes_does_not_swallow_the_page() -> None:
             assert [link.attr("href") for link in tree.find_all("a")] == ["/fares"]
 
 
-def test_what_is_for_those_without_scripts_is_read_where_nothing_is_swallowed() -> None:
+def test_noscript_content_is_parsed() -> None:
     note = "<noscript><p>Please <a href='/plain'>go this way</a>.</p></noscript>"
     for page in (PAGE.format("", note), PAGE.format(FRAME.format("></iframe>"), note)):
         assert [link.attr("href") for link in parse_html(page.encode()).find_all("a")] == ["/plain", "/fares"]

@@ -1,4 +1,4 @@
-"""Bytes as text: real files of several encodings, and bytes that only claim to be text."""
+"""Tests of plain text detection and decoding, with several encodings and binary data."""
 
 import codecs
 import gzip
@@ -18,43 +18,43 @@ WORDS = "Größe der Vögel: naïve, café"
         (WORDS.encode(), ""),
         (WORDS.encode(), "utf-8"),
         (WORDS.encode("latin-1"), "iso-8859-1"),
-        (WORDS.encode("latin-1"), ""),  # nobody says so: what browsers fall back to
+        (WORDS.encode("latin-1"), ""),  # undeclared: the fallback of browsers
         (codecs.BOM_UTF8 + WORDS.encode(), "iso-8859-1"),
         (WORDS.encode("utf-16"), ""),
         (codecs.BOM_UTF16_BE + WORDS.encode("utf-16-be"), "utf-8"),
-        (WORDS.encode(), "nobody-knows"),
+        (WORDS.encode(), "no-such-charset"),
     ],
 )
-def test_text_is_read_in_its_encoding(body: bytes, charset: str) -> None:
+def test_text_is_decoded_in_its_encoding(body: bytes, charset: str) -> None:
     assert decode_plain_text(body, charset) == WORDS
     assert is_text(body)
 
 
-def test_a_character_cut_at_the_end_is_no_other_encoding() -> None:
+def test_truncated_character_does_not_change_encoding() -> None:
     assert decode_plain_text(WORDS.encode()[:-1]) == WORDS[:-1] + "\ufffd"
 
 
-def test_a_foreign_letter_at_the_end_is_not_taken_for_one_that_was_cut() -> None:
+def test_final_latin1_character_is_not_a_truncated_utf8_character() -> None:
     assert decode_plain_text("caf\xe9".encode("latin-1")) == "caf\xe9"
-    assert decode_plain_text("Gr\xf6\xdfe".encode("latin-1"), "nobody-knows") == "Gr\xf6\xdfe"
+    assert decode_plain_text("Gr\xf6\xdfe".encode("latin-1"), "no-such-charset") == "Gr\xf6\xdfe"
 
 
-def test_wide_text_is_text_where_its_server_says_so() -> None:
+def test_utf16_is_text_if_declared() -> None:
     assert is_text("words".encode("utf-16-le"), "utf-16le")
     assert not is_text(gzip.compress(b"words", mtime=0), "utf-8")
 
 
 @pytest.mark.parametrize("body", [gzip.compress(b"words", mtime=0), b"\x89PNG\r\n\x1a\n", "words".encode("utf-16-le")])
-def test_what_a_server_calls_text_may_be_none(body: bytes) -> None:
+def test_binary_data_is_not_text(body: bytes) -> None:
     assert not is_text(body)
 
 
 @pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "base64", "utf-16", "unicode_escape", "rot13"])
-def test_a_charset_that_is_none_means_nothing(charset: str) -> None:
+def test_invalid_charset_is_ignored(charset: str) -> None:
     assert decode_plain_text(WORDS.encode(), charset) == WORDS
 
 
 @given(st.binary(max_size=2000), st.text(max_size=20))
-def test_no_bytes_and_no_charset_break_it(body: bytes, charset: str) -> None:
+def test_decoding_never_raises(body: bytes, charset: str) -> None:
     is_text(body)
     decode_plain_text(body, charset)

@@ -1,4 +1,4 @@
-"""What X-Robots-Tag says."""
+"""Tests of the X-Robots-Tag header."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from sanderling.html.robots_meta import parse_robots_tag, parse_unavailable_afte
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"),
+    ("value", "directives"),
     [
         ("", (False, False)),
         ("noindex", (True, False)),
@@ -22,14 +22,14 @@ from sanderling.html.robots_meta import parse_robots_tag, parse_unavailable_afte
         ("heron: sanderling: noindex", (True, False)),
         ("sanderling: heron: noindex", (False, False)),
         ("sanderling: max-snippet: 20, nofollow", (False, True)),
-        ("colour: red, noindex", (False, False)),
+        ("color: red, noindex", (False, False)),
         ("noindex;nofollow", (True, True)),
         (", ,nofollow noindex,", (True, True)),
         ("Sanderling/1.0: noindex, heron/2.1: nofollow", (True, False)),
     ],
 )
-def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: tuple[bool, bool]) -> None:
-    assert parse_robots_tag(value, "Sanderling") == verdict
+def test_x_robots_tag_applies_to_all_agents_or_this_agent(value: str, directives: tuple[bool, bool]) -> None:
+    assert parse_robots_tag(value, "Sanderling") == directives
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_x_robots_tag_is_read_as_far_as_it_is_meant_for_us(value: str, verdict: 
         ("heron: unavailable_after: 2020-06-25\n*: unavailable_after: 2021-06-25", "2021-06-25"),
     ],
 )
-def test_a_tag_may_say_until_when_a_page_is_there(value: str, until: str) -> None:
+def test_unavailable_after_is_parsed(value: str, until: str) -> None:
     assert parse_unavailable_after(value, "Sanderling") == until

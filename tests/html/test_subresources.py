@@ -1,4 +1,4 @@
-"""What a page loads."""
+"""Tests of subresource extraction."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from sanderling.html.parser import parse_html
 from sanderling.html.subresources import find_subresources, parse_srcset
 
 
-def test_images_scripts_and_style_sheets_are_spelled_out() -> None:
+def test_images_scripts_and_style_sheets_are_found() -> None:
     page = (
         "<link rel='Shortcut Icon' href=i><link rel=stylesheet href=s><link rel=next href=n><script src=c></script>"
         "<script>var x</script><img src=a><video src=v poster=p></video><input type=IMAGE src=b><input type=text src=t>"
@@ -14,13 +14,13 @@ def test_images_scripts_and_style_sheets_are_spelled_out() -> None:
     assert list(find_subresources(parse_html(page.encode()))) == ["i", "s", "c", "a", "p", "b"]
 
 
-def test_of_an_image_without_a_source_the_choice_is_taken() -> None:
+def test_srcset_is_used_for_image_without_source() -> None:
     page = "<img src=a srcset='b 2x'><img srcset='c 1x, d 2x'><img src='data:,x' srcset='data:,y 1x, e 2x'><img>"
     assert list(find_subresources(parse_html(page.encode()))) == ["a", "c", "d", "e"]
 
 
 @pytest.mark.parametrize(
-    ("srcset", "addresses"),
+    ("srcset", "urls"),
     [
         ("", []),
         (" , ,", []),
@@ -34,5 +34,5 @@ def test_of_an_image_without_a_source_the_choice_is_taken() -> None:
         ("a\xa0b 1x", ["a\xa0b"]),
     ],
 )
-def test_a_choice_of_images_is_parted_as_browsers_part_it(srcset: str, addresses: list[str]) -> None:
-    assert parse_srcset(srcset) == addresses
+def test_srcset_is_parsed_like_browsers(srcset: str, urls: list[str]) -> None:
+    assert parse_srcset(srcset) == urls

@@ -1,4 +1,4 @@
-"""Simple Tree Matching against its golden numbers, and its rivals."""
+"""Tests of Simple Tree Matching against reference values, and of the other similarity measures."""
 
 import pytest
 from hypothesis import given
@@ -24,61 +24,68 @@ LIST = parse_tag_tree("ul(li li li li)")
 
 trees = st.recursive(
     st.builds(TagNode, st.sampled_from("abc")),
-    lambda kids: st.builds(TagNode, st.sampled_from("abc"), st.lists(kids, max_size=4).map(tuple)),
+    lambda children: st.builds(TagNode, st.sampled_from("abc"), st.lists(children, max_size=4).map(tuple)),
     max_leaves=15,
 )
 
 
-def plain(a: TagNode, b: TagNode) -> int:
-    """The corrected recurrence, word for word."""
+def count_naively(a: TagNode, b: TagNode) -> int:
+    """The corrected recurrence without optimizations."""
     if a.tag != b.tag:
         return 0
     table = [[0] * (len(b.children) + 1) for _ in range(len(a.children) + 1)]
     for i, left in enumerate(a.children, 1):
         for j, right in enumerate(b.children, 1):
-            table[i][j] = max(table[i][j - 1], table[i - 1][j], table[i - 1][j - 1] + plain(left, right))
+            table[i][j] = max(table[i][j - 1], table[i - 1][j], table[i - 1][j - 1] + count_naively(left, right))
     return table[-1][-1] + 1
 
 
-def test_the_worked_example_matches_six_nodes_of_nine_and_seven() -> None:
+def test_worked_example_of_the_thesis() -> None:
     assert (A9.size, B7.size, count_matching_nodes(A9, B7), compute_similarity(A9, B7)) == (9, 7, 6, 0.75)
 
 
-def test_a_list_of_four_matches_itself_in_five_nodes_and_the_printed_formula_says_eight() -> None:
+def test_printed_recurrence_counts_too_many_nodes() -> None:
     assert count_matching_nodes(LIST, LIST) == 5
     assert compute_similarity(LIST, LIST) == 1.0
     assert count_matching_nodes_as_printed(LIST, LIST) == 8
 
 
 @pytest.mark.parametrize(
-    ("value", "meaning"),
-    [(0.0, SimilarityClass.DIFFERENT), (0.39, SimilarityClass.DIFFERENT), (0.4, SimilarityClass.SIMILAR), (0.75, SimilarityClass.SIMILAR),
-     (0.9, SimilarityClass.SIMILAR), (0.91, SimilarityClass.SAME), (1.0, SimilarityClass.SAME)],
-)  # fmt: skip
-def test_the_two_thresholds_part_different_similar_and_same(value: float, meaning: SimilarityClass) -> None:
-    assert classify_similarity(value) is meaning
+    ("value", "expected"),
+    [
+        (0.0, SimilarityClass.DIFFERENT),
+        (0.39, SimilarityClass.DIFFERENT),
+        (0.4, SimilarityClass.SIMILAR),
+        (0.75, SimilarityClass.SIMILAR),
+        (0.9, SimilarityClass.SIMILAR),
+        (0.91, SimilarityClass.SAME),
+        (1.0, SimilarityClass.SAME),
+    ],
+)
+def test_similarity_is_classified_by_thresholds(value: float, expected: SimilarityClass) -> None:
+    assert classify_similarity(value) is expected
 
 
 @given(trees, trees)
-def test_the_fast_matching_counts_what_the_plain_one_counts(a: TagNode, b: TagNode) -> None:
-    assert count_matching_nodes(a, b) == plain(a, b)
+def test_optimized_matching_equals_naive_recurrence(a: TagNode, b: TagNode) -> None:
+    assert count_matching_nodes(a, b) == count_naively(a, b)
 
 
 @pytest.mark.parametrize("method", SIMILARITY_MEASURES.values(), ids=list(SIMILARITY_MEASURES))
 @given(a=trees, b=trees)
-def test_every_method_gives_one_for_equals_and_is_symmetric_within_bounds(method, a: TagNode, b: TagNode) -> None:  # type: ignore[no-untyped-def]
+def test_measures_are_symmetric_and_normalized(method, a: TagNode, b: TagNode) -> None:  # type: ignore[no-untyped-def]
     assert method(a, a) == 1.0
     assert -1e-9 <= method(a, b) <= 1.0
     assert method(a, b) == pytest.approx(method(b, a))
 
 
-def test_rivals_by_hand() -> None:
-    one, other = parse_tag_tree("a(b c)"), parse_tag_tree("a(c b)")
-    assert compute_tag_overlap(one, other) == 1.0
-    assert compute_tag_sequence_similarity(one, other) == pytest.approx(2 / 3)
-    assert compute_layer_similarity(one, parse_tag_tree("a(b d)")) == pytest.approx(1 - 2 / 6)
-    assert compute_edit_distance(one, parse_tag_tree("a(b)")) == 1
-    assert compute_edit_distance(one, parse_tag_tree("a(b x(y))")) == 2
+def test_other_measures_on_small_trees() -> None:
+    first, second = parse_tag_tree("a(b c)"), parse_tag_tree("a(c b)")
+    assert compute_tag_overlap(first, second) == 1.0
+    assert compute_tag_sequence_similarity(first, second) == pytest.approx(2 / 3)
+    assert compute_layer_similarity(first, parse_tag_tree("a(b d)")) == pytest.approx(1 - 2 / 6)
+    assert compute_edit_distance(first, parse_tag_tree("a(b)")) == 1
+    assert compute_edit_distance(first, parse_tag_tree("a(b x(y))")) == 2
 
 
 def test_a_large_tree_is_matched() -> None:

@@ -1,4 +1,4 @@
-"""Pages written as XML."""
+"""Tests of self-closed tags in XHTML."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PAGE = """<?xml version="1.0" encoding="{2}"?>
 SCRIPT = '<script src="x.js"/>'
 
 
-def words(page: bytes, charset: str = "") -> list[str]:
+def extract_words(page: bytes, charset: str = "") -> list[str]:
     return render_text(parse_html(page, charset)).split()
 
 
@@ -21,37 +21,37 @@ def page(head: str = "", start: str = "", encoding: str = "utf-8") -> bytes:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "windows-1252"])
-def test_an_element_that_is_closed_in_its_own_tag_swallows_nothing(encoding: str) -> None:
-    for hungry in (SCRIPT, "<style/>", '<script src="x.js" />', SCRIPT + "<script>1</script>"):
-        tree = parse_html(page(hungry, encoding=encoding))
+def test_self_closed_raw_text_element_does_not_swallow_page(encoding: str) -> None:
+    for element in (SCRIPT, "<style/>", '<script src="x.js" />', SCRIPT + "<script>1</script>"):
+        tree = parse_html(page(element, encoding=encoding))
         assert render_text(tree).split() == ["The", "boat", "leaves", "at", "noon.", "Fares"]
         assert [link.text for link in tree.find_all("a")] == ["", "Fares"]
         title = tree.find("title")
         assert title is not None
         assert title.text == "Ferries\xa0é"
-    for hungry in ('<iframe src="x"/>', '<textarea name="x"/>', "<title/>"):
-        assert words(page(start=hungry))[-6:] == ["The", "boat", "leaves", "at", "noon.", "Fares"]
+    for element in ('<iframe src="x"/>', '<textarea name="x"/>', "<title/>"):
+        assert extract_words(page(start=element))[-6:] == ["The", "boat", "leaves", "at", "noon.", "Fares"]
 
 
 @pytest.mark.parametrize(("encoding", "charset"), [("utf-8", "utf8"), ("iso-8859-1", "")])
-def test_a_page_is_read_alike_by_whoever_was_told_its_charset_and_whoever_found_it(encoding: str, charset: str) -> None:
-    said = f'<meta http-equiv="content-type" content="text/html; charset={encoding}"/>'
-    body = page(said + SCRIPT, "<a id='é'/>").partition(b"\n")[2].decode().encode(encoding)
+def test_parsing_is_equal_with_declared_and_detected_charset(encoding: str, charset: str) -> None:
+    markup = f'<meta http-equiv="content-type" content="text/html; charset={encoding}"/>'
+    body = page(markup + SCRIPT, "<a id='é'/>").partition(b"\n")[2].decode().encode(encoding)
     tree = parse_html(body, charset)
-    assert render_text(tree).split() == words(body, (tree.encoding or "").lower())
+    assert render_text(tree).split() == extract_words(body, (tree.encoding or "").lower())
     assert "<a id='é'></a>".encode(encoding) in expand_self_closed_tags(body)
     assert expand_self_closed_tags(b"\xef\xbb\xbf" + body) == b"\xef\xbb\xbf" + expand_self_closed_tags(body)
 
 
-def test_what_only_looks_like_a_tag_stays() -> None:
-    said = f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b/></b>"
+def test_text_that_resembles_a_tag_is_unchanged() -> None:
+    markup = f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b/></b>"
     assert f"<a>/></a><!-- {SCRIPT} --><p title='/'></p><b><b></b></b>".encode() in expand_self_closed_tags(
-        page(SCRIPT, said)
+        page(SCRIPT, markup)
     )
 
 
 @pytest.mark.parametrize(
-    "other",
+    "body",
     [
         page(),
         page(SCRIPT).replace(b"1999", b"2000"),
@@ -60,5 +60,5 @@ def test_what_only_looks_like_a_tag_stays() -> None:
         page(SCRIPT)[:-8],
     ],
 )
-def test_a_page_that_is_no_xml_or_swallows_nothing_is_read_as_html(other: bytes) -> None:
-    assert expand_self_closed_tags(other) == other
+def test_other_pages_are_unchanged(body: bytes) -> None:
+    assert expand_self_closed_tags(body) == body

@@ -1,1 +1,1 @@
-"""Main content of a page: regions, boilerplate rules, volatile text, prices."""
+"""Extraction of the main content of a page: regions, boilerplate rules, volatile text, and prices."""

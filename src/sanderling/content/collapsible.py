@@ -1,15 +1,18 @@
-"""What a page folds away and a reader unfolds: the answer below a question, the panel of a tab. That is content."""
+"""Recognize collapsed content that a reader can expand: tab panels, and answers below questions.
+
+Collapsed content counts as visible.
+"""
 
 from sanderling.html.parser import Element
 from sanderling.html.text import get_element_text
 
-MAX_LABEL_LENGTH = 300  # characters of what stands before a folded part at most: its label
-CONTROL_ATTRIBUTES = ("aria-controls", "aria-expanded", "onclick")  # what shows another part has one of these
+MAX_LABEL_LENGTH = 300  # characters of the control
+CONTROL_ATTRIBUTES = ("aria-controls", "aria-expanded", "onclick")
 CONTROL_SELECTOR = ",".join(f"[{name}]" for name in CONTROL_ATTRIBUTES)
 
 
 def is_collapsible(element: Element) -> bool:
-    """Say whether a part that is not shown is folded: the panel of a tab, or what a control right before it shows."""
+    """Return whether a hidden element is a tab panel, or follows a control that shows it."""
     if element.attr("role") == "tabpanel" or element.attr("hidden") == "until-found":
         return True
     label = _find_previous_element(element)
@@ -17,7 +20,7 @@ def is_collapsible(element: Element) -> bool:
 
 
 def _find_previous_element(element: Element) -> Element | None:
-    """Find the element right before another one, if no text stands between them."""
+    """Return the previous sibling element, or None if text is in between."""
     node = element.previous_sibling
     while node is not None and not isinstance(node, Element) and not node.text.strip():
         node = node.previous_sibling

@@ -1,4 +1,4 @@
-"""What is seen of the lines of a text: which are links, headings and known phrases, and the parts they stand in."""
+"""Features of text lines: links, headings, known phrases, and the containers around them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -19,51 +19,51 @@ from sanderling.content.phrases import (
 )
 from sanderling.content.side_content import LineSpan
 
-MIN_PROSE_LENGTH = 40  # characters from which a line counts as prose
-LONG_LINE_LENGTH = 200  # characters from which a line is no title of another page
-CJK_WEIGHT = 3  # letters of an alphabet say as much as one of a script that writes a word in one or two
+MIN_PROSE_LENGTH = 40  # characters; shorter lines are not prose
+LONG_LINE_LENGTH = 200  # characters; a longer line is not the title of another page
+CJK_WEIGHT = 3  # letters that carry as much text as one CJK character
 find_cjk_chars = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]").findall  # kana, Han, Hangul
 
 
 def compute_weighted_length(text: str) -> int:
-    """Measure how much some words say, in letters of an alphabet."""
+    """Return the length of a text; a CJK character counts as `CJK_WEIGHT` letters."""
     return len(text) if text.isascii() else len(text) + (CJK_WEIGHT - 1) * len(find_cjk_chars(text))
 
 
 def compute_weighted_lengths(lines: Sequence[str]) -> list[int]:
-    """Measure how much each of some lines says; most are written in an alphabet."""
-    sizes = list(map(len, lines))
-    for place in compress(count(), map(not_, map(str.isascii, lines))):
-        sizes[place] = compute_weighted_length(lines[place])
-    return sizes
+    """Return the weighted length of each line; fast for ASCII lines."""
+    lengths = list(map(len, lines))
+    for n in compress(count(), map(not_, map(str.isascii, lines))):
+        lengths[n] = compute_weighted_length(lines[n])
+    return lengths
 
 
 class PageLines(Struct, frozen=True):
-    """The lines of a page, and where its elements are."""
+    """The lines of a page and the spans of its elements."""
 
     lines: list[str]
     weighted_lengths: list[int]
-    line_ends: list[int]  # of each line, with the line feed
-    main_mask: bytes | bytearray  # which of them may be text
-    link_chars: dict[int, int]  # lines with links and buttons
-    link_only_lines: set[int]  # lines that are nothing but that
+    line_ends: list[int]  # character offsets, including the line feed
+    main_mask: bytes | bytearray  # lines that may be main content
+    link_chars: dict[int, int]  # characters of a line inside links and buttons
+    link_only_lines: set[int]
     containers: Sequence[CharSpan]
     headings: Sequence[LineSpan] = ()
-    titles: Sequence[LineSpan] = ()  # headings of the first level
+    titles: Sequence[LineSpan] = ()  # first-level headings
     buttons: Sequence[LineSpan] = ()
-    form_parts: Sequence[LineSpan] = ()  # what has fields to fill in
-    share_links: Sequence[LineSpan] = ()  # links by which a page is shared
-    inline_candidates: Sequence[LineSpan] = ()  # what has a telling name
-    aside_parts: Sequence[LineSpan] = ()  # what the page says stands beside its text
+    form_parts: Sequence[LineSpan] = ()  # elements with input fields
+    share_links: Sequence[LineSpan] = ()
+    inline_candidates: Sequence[LineSpan] = ()  # elements whose class name indicates boilerplate
+    aside_parts: Sequence[LineSpan] = ()  # <aside> elements
 
 
 class LineFeatures:
-    """The lines of a text, seen as furniture may be inside of it."""
+    """Features of the main content lines, as input for the rules of inline boilerplate."""
 
     def __init__(self, page: PageLines) -> None:
         self.page, self.lines = page, page.lines
         sizes, main = page.weighted_lengths, page.main_mask
-        self.text_lines = list(compress(count(), map(mul, main, sizes)))  # lines of the text that have words
+        self.text_lines = list(compress(count(), map(mul, main, sizes)))
         self.link_only_lines = {n for n in page.link_only_lines if main[n] and sizes[n] < LONG_LINE_LENGTH}
         self.heading_lines = {first for first, _ in page.headings if first < len(sizes) and main[first]}
         self.share_lines = {first for first, _ in page.share_links} & self.link_only_lines
@@ -72,70 +72,66 @@ class LineFeatures:
         self.decisive_lines = {
             *self.heading_lines,
             *self.phrase_kinds,
-        }  # lines whose words decide; those with links always do
+        }  # lines whose text influenced the result; lines with links always do
 
     def _compute_phrase_keys(self) -> dict[int, bytes]:
-        """Read the letters of the short lines."""
         sizes = self.page.weighted_lengths
         short = [n for n in self.text_lines if sizes[n] <= MAX_PHRASE_LENGTH]
         return dict(zip(short, compute_phrase_keys([self.lines[n] for n in short]), strict=True))
 
     def _classify_phrases(self) -> dict[int, str]:
-        """Say of the lines that tell what they are, what that is."""
-        keys, sorts = self.phrase_keys, {}
+        """Classify lines that match a known boilerplate phrase. Returns `{line number: phrase kind}`."""
+        keys, kinds = self.phrase_keys, {}
         if not KIND_BY_PHRASE_KEY.keys().isdisjoint(keys.values()):
-            sorts = {n: KIND_BY_PHRASE_KEY[key] for n, key in keys.items() if key in KIND_BY_PHRASE_KEY}
-        for place in keys.keys() & self.page.link_chars.keys():
-            if (key := keys[place])[:2] in PHRASE_KEY_PREFIXES and place not in sorts:
-                sort = classify_link_line(key, place in self.link_only_lines)
-                sorts |= {place: sort} if sort else {}
-        return sorts
+            kinds = {n: KIND_BY_PHRASE_KEY[key] for n, key in keys.items() if key in KIND_BY_PHRASE_KEY}
+        for n in keys.keys() & self.page.link_chars.keys():
+            if (key := keys[n])[:2] in PHRASE_KEY_PREFIXES and n not in kinds:
+                kind = classify_link_line(key, n in self.link_only_lines)
+                kinds |= {n: kind} if kind else {}
+        return kinds
 
     @cached_property
     def title_lines(self) -> list[int]:
-        """The lines of titles of the first level."""
+        """Lines of first-level headings."""
         return sorted(first for first, _ in self.page.titles)
 
     @cached_property
     def control_lines(self) -> list[int]:
-        """The lines at which something begins that can be pressed or filled in."""
+        """Lines at which a button or form part starts."""
         return sorted(first for first, _ in (*self.page.buttons, *self.page.form_parts))
 
     def find_phrase_lines(self, *kinds: str) -> list[int]:
-        """Number the lines of some sorts."""
-        return sorted(n for n, sort in self.phrase_kinds.items() if sort in kinds)
+        """Return the lines with phrases of the given kinds."""
+        return sorted(n for n, kind in self.phrase_kinds.items() if kind in kinds)
 
     def get_text_lines(self, part: LineSpan) -> list[int]:
-        """Number the lines of a part that have words."""
+        """Return the non-empty main content lines of a part."""
         return self.text_lines[bisect_left(self.text_lines, part[0]) : bisect_left(self.text_lines, part[1])]
 
     def iterate_enclosing_parts(self, line_index: int, max_lines: int) -> Iterator[tuple[LineSpan, list[int]]]:
-        """Go through the parts around a line that have at most so many lines, from the inside out, with their lines."""
+        """Yield the containers around a line with up to `max_lines` lines, innermost first, with their lines."""
         ends = self.page.line_ends
-        at = (ends[line_index] - 1 + (ends[line_index - 1] if line_index else 0)) // 2
-        for start, end in [box for box in self.page.containers if box[0] <= at < box[1]]:
+        middle = (ends[line_index] - 1 + (ends[line_index - 1] if line_index else 0)) // 2
+        for start, end in [container for container in self.page.containers if container[0] <= middle < container[1]]:
             part = bisect_right(ends, start), min(bisect_left(ends, end) + 1, len(ends))
-            inside = self.get_text_lines(part)
-            if len(inside) > max_lines:
+            part_lines = self.get_text_lines(part)
+            if len(part_lines) > max_lines:
                 return
-            self.decisive_lines.update(inside)
-            if inside:
-                yield part, inside
+            self.decisive_lines.update(part_lines)
+            if part_lines:
+                yield part, part_lines
 
     def get_lowercase_text(self, line_indexes: Sequence[int]) -> str:
-        """Read some lines, in small letters."""
         return "\n".join([self.lines[n] for n in line_indexes]).lower()
 
     def is_prose(self, line_index: int) -> bool:
-        """Say whether a line is prose, and more than a link."""
         return self.page.weighted_lengths[line_index] >= MIN_PROSE_LENGTH and line_index not in self.link_only_lines
 
     def has_title(self, part: LineSpan) -> bool:
-        """Say whether a title of the first level is in a part."""
         return _has_start_in(self.title_lines, part)
 
     def has_controls(self, part: LineSpan) -> bool:
-        """Say whether something in a part can be pressed or filled in."""
+        """Return whether a part has buttons or form fields."""
         return _has_start_in(self.control_lines, part)
 
 

@@ -1,21 +1,16 @@
-"""What furniture inside a text calls itself, in common words of many languages: a line that is nothing but that.
+"""Classify lines that consist of a boilerplate phrase ("related articles", "was this helpful"), in many languages.
 
-All but letters are left out of a line before it is looked up, so counters and punctuation make no difference.
+Only letters are compared, so counters and punctuation make no difference.
 """
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-MAX_PHRASE_LENGTH = 80  # characters of a line that may be one of these
-RELATED_LINKS, FEEDBACK_PROMPT, FEEDBACK_ANSWER, SHARE_BUTTON, SOCIAL_NETWORK = (
-    "others",
-    "helpful",
-    "answer",
-    "share",
-    "network",
-)
-CALL_TO_ACTION, TABLE_OF_CONTENTS, NAVIGATION = "call", "contents", "way"
+MAX_PHRASE_LENGTH = 80  # characters; longer lines are not looked up
+RELATED_LINKS, FEEDBACK_PROMPT, FEEDBACK_ANSWER = "related_links", "feedback_prompt", "feedback_answer"
+SHARE_BUTTON, SOCIAL_NETWORK, CALL_TO_ACTION = "share_button", "social_network", "call_to_action"
+TABLE_OF_CONTENTS, NAVIGATION = "table_of_contents", "navigation"
 PHRASES_BY_KIND = {
     RELATED_LINKS: """
         related articles|related article|related posts|related post|related stories|related content|related topics|
@@ -238,11 +233,11 @@ NON_LETTER_BYTES = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 replace_symbols = re.compile(
     rb"\xc2[\x80-\xbf]|\xe2[\x80-\xbf][\x80-\xbf]|\xe3\x80[\x80-\x82]|\xef\xbc[\x80-\x8f\x9a-\xa0]|\xef\xb8\x8f|"
     rb"\xf0\x9f[\x80-\xbf][\x80-\xbf]"
-).sub  # punctuation, arrows and small pictures
+).sub  # punctuation, arrows, and emoji
 
 
 def compute_phrase_keys(lines: Sequence[str]) -> list[bytes]:
-    """Leave nothing of some lines but their letters, small ones."""
+    """Return the lowercase letters of each line, UTF-8 encoded."""
     raw = "\n".join(lines).lower().encode("utf-8", "replace").translate(None, NON_LETTER_BYTES)
     return (raw if raw.isascii() else replace_symbols(b"", raw)).split(b"\n") if lines else []
 
@@ -257,36 +252,35 @@ NAVIGATION_PREFIX_KEYS = tuple(
         next|prev|weiter|nächste|zurück|vorherige|suivant|précédent|siguiente|anterior|successiv|precedente|próxim|
         volgende|vorige|następn|poprzedni|nästa|föregående|следующая|предыдущая|次へ|次の|前へ|前の|下一|上一
     """)
-)  # the first word of a way down from the front page, or on to the next one
+)  # first words of breadcrumbs and pagination links
 KIND_BY_PHRASE_KEY = {
-    key: sort for sort, phrases in reversed(PHRASES_BY_KIND.items()) for key in _parse_phrases(phrases)
+    key: kind for kind, phrases in reversed(PHRASES_BY_KIND.items()) for key in _parse_phrases(phrases)
 }
 RELATED_LINKS_PREFIX_KEYS = tuple(_parse_phrases(RELATED_LINKS_PREFIXES))
 
 
 def _build_alternation(*phrases: str) -> bytes:
-    """Write a pattern of these phrases, the longest first."""
-    keys = sorted({key for some in phrases for key in _parse_phrases(some)}, key=len, reverse=True)
+    keys = sorted({key for phrase_list in phrases for key in _parse_phrases(phrase_list)}, key=len, reverse=True)
     return b"(?>" + b"|".join(map(re.escape, keys)) + b")"
 
 
 is_feedback_row = re.compile(
     _build_alternation(PHRASES_BY_KIND[FEEDBACK_PROMPT]) + _build_alternation(PHRASES_BY_KIND[FEEDBACK_ANSWER]) + b"++"
-).fullmatch  # with the answers on one line
+).fullmatch  # a question and its answers on the same line
 is_share_row = re.compile(_build_alternation(PHRASES_BY_KIND[SHARE_BUTTON], NETWORK_PHRASES) + b"++").fullmatch
-has_share_phrase = re.compile(_build_alternation(PHRASES_BY_KIND[SHARE_BUTTON])).search  # some of it offers to share
+has_share_phrase = re.compile(_build_alternation(PHRASES_BY_KIND[SHARE_BUTTON])).search
 PHRASE_KEY_PREFIXES = {
     key[:2]
     for some in (PHRASES_BY_KIND[FEEDBACK_PROMPT], PHRASES_BY_KIND[SHARE_BUTTON], NETWORK_PHRASES)
     for key in _parse_phrases(some)
 }
 PHRASE_KEY_PREFIXES |= {key[:2] for key in NAVIGATION_PREFIX_KEYS} | {b"x%c" % letter for letter in range(256)}
-"""The first two letters of lines of links that may tell what they are."""
+"""First two bytes of link lines that may match, as a prefilter."""
 
 
 @lru_cache(maxsize=4_096)  # menus are the same on every page
 def classify_link_line(key: bytes, is_link_only: bool) -> str | None:
-    """Say what a line with links tells that has several phrases in a row, given its letters; None for text."""
+    """Return the kind of a line with several phrases in a row, such as share buttons; None for text. Cached."""
     if is_feedback_row(key):
         return FEEDBACK_PROMPT
     if key.startswith(NAVIGATION_PREFIX_KEYS):
@@ -297,5 +291,5 @@ def classify_link_line(key: bytes, is_link_only: bool) -> str | None:
 
 
 def classify_phrase(line: str) -> str | None:
-    """Say what a line tells by its words alone; None for what is nothing but text."""
+    """Return the phrase kind of a line, or None."""
     return KIND_BY_PHRASE_KEY.get(compute_phrase_keys([line])[0]) if 0 < len(line) <= MAX_PHRASE_LENGTH else None

@@ -1,13 +1,13 @@
-"""Lines that matter wherever they stand on a page: notices of a coming version of a document, and addresses.
+"""Recognize lines that are main content wherever they are: policy notices and addresses.
 
-A site announces a new policy in a banner above the text of the old one, and tells its address in a footer.
+Sites announce a new policy in a banner above the old text, and put their address into the footer.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import compress
 
-MAX_LINE_LENGTH = 400  # characters of such a line; running text is judged as a whole
+MAX_LINE_LENGTH = 400  # characters; longer lines are prose
 DOCUMENT_WORDS = (
     r"polic(?:y|ies)|terms|agreement|statement|privacy notice|guidelines|rules|richtlinien?|"
     r"datenschutz\w*|nutzungsbedingungen|geschäftsbedingungen|agb|politique|conditions|política|términos|"
@@ -45,22 +45,19 @@ def is_policy_notice(line: str) -> bool:
 
 
 def has_address(line: str) -> bool:
-    """Return whether a line has an e-mail address or names a street or a post-office box."""
+    """Return whether a line has an email address, a street address, or a PO box."""
     if len(line) > MAX_LINE_LENGTH or not ("@" in line or any(map(str.isdigit, line))):
         return False
     return has_email_address(line) is not None or has_postal_address(line.lower()) is not None
 
 
 def is_content_anywhere(line: str) -> bool:
-    """Return whether a line may be main content for its words alone."""
     return has_address(line) or is_policy_notice(line)
 
 
 def find_policy_notices(lines: Sequence[str], line_indexes: Iterable[int]) -> list[int]:
-    """Return those of some places whose lines announce another version of a document."""
-    return [place for place in line_indexes if is_policy_notice(lines[place])]
+    return [n for n in line_indexes if is_policy_notice(lines[n])]
 
 
 def find_addresses(lines: Sequence[str], candidate_mask: bytes | bytearray) -> list[int]:
-    """Return the candidate lines that have an address."""
-    return [place for place in compress(range(len(lines)), candidate_mask) if has_address(lines[place])]
+    return [n for n in compress(range(len(lines)), candidate_mask) if has_address(lines[n])]

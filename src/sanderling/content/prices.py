@@ -1,12 +1,12 @@
-"""What is asked of a page most of all: what a thing costs, and whether it can be had. That is never noise."""
+"""Flag lines with a price or stock status. Such lines are never treated as noise."""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import compress
 
-MAX_LINE_LENGTH = 60  # characters of a line that is about one thing
-PRICE_FLAG = 2  # is added to the place of such a line in a mark
-CURRENCY_TERMS = (  # wherever they stand, or at an end of the line; to look for one that the text cannot have costs nothing
+MAX_LINE_LENGTH = 60  # characters
+PRICE_FLAG = 2  # bit in the line flags of a fingerprint
+CURRENCY_TERMS = (  # a line feed anchors a term to the start or end of a line
     *("$", "€", "£", "¥", "₹", "₽", "₩", "₺", "円", "元", "원", "zł", "kč", " kr", "руб", "eur", "usd", "gbp", "chf"),
     *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان", "¢", "грн", " лв", " lei", "aud "),
     *(" aud", "cad ", " cad", "\nkr ", "\nkr.", "\nrp ", "\nrp.", "\nrm ", "\nrs ", "\nrs.", " tl\n", " pln", " huf"),
@@ -20,42 +20,40 @@ STOCK_TERMS = (
 )
 ASCII_BYTES = bytes(range(128))
 NON_ASCII_CHARS = frozenset("".join((*STOCK_TERMS, *CURRENCY_TERMS)).encode().translate(None, ASCII_BYTES).decode())
-"""The letters beyond ASCII of all signs: a text with none of them has none of the signs but the plain ones."""
-STOCK_BYTES, CURRENCY_BYTES = ([sign.encode() for sign in signs] for signs in (STOCK_TERMS, CURRENCY_TERMS))
+"""A text with none of these characters can only contain the ASCII terms."""
+STOCK_BYTES, CURRENCY_BYTES = ([term.encode() for term in terms] for terms in (STOCK_TERMS, CURRENCY_TERMS))
 ASCII_STOCK_BYTES, ASCII_CURRENCY_BYTES = (
-    list(filter(bytes.isascii, signs)) for signs in (STOCK_BYTES, CURRENCY_BYTES)
+    list(filter(bytes.isascii, terms)) for terms in (STOCK_BYTES, CURRENCY_BYTES)
 )
-search_digit = re.compile(r"\d").search  # a currency alone is to choose, and "Europe" begins like one
+search_digit = re.compile(r"\d").search  # excludes currency selectors and "Europe"
 
 
 def flag_price_lines(lines: Sequence[str], line_flags: bytes) -> bytes:
-    """Mark those short lines of main content that tell a price, or whether a thing is there."""
+    """Return the line flags with `PRICE_FLAG` added to short lines with a price or stock status."""
     short = [n for n in compress(range(len(lines)), line_flags) if 0 < len(lines[n]) <= MAX_LINE_LENGTH]
     if not short:
         return line_flags
-    whole = "\n".join(["", *[lines[n] for n in short], ""]).lower()
-    raw = whole.encode("utf-8", "replace")
-    is_plain = NON_ASCII_CHARS.isdisjoint(raw.translate(None, ASCII_BYTES).decode())
-    marked = bytearray(line_flags)
-    for sign in filter(
-        raw.__contains__, ASCII_STOCK_BYTES if is_plain else STOCK_BYTES
-    ):  # most pages have none of them
-        for number in _find_lines_with(whole, sign.decode()):
-            marked[short[number]] |= PRICE_FLAG
-    for sign in filter(raw.__contains__, ASCII_CURRENCY_BYTES if is_plain else CURRENCY_BYTES):
-        for number in _find_lines_with(whole, sign.decode()):
-            if search_digit(lines[short[number]]):
-                marked[short[number]] |= PRICE_FLAG
-    return bytes(marked)
+    text = "\n".join(["", *[lines[n] for n in short], ""]).lower()
+    raw = text.encode("utf-8", "replace")
+    is_ascii = NON_ASCII_CHARS.isdisjoint(raw.translate(None, ASCII_BYTES).decode())
+    flags = bytearray(line_flags)
+    for term in filter(raw.__contains__, ASCII_STOCK_BYTES if is_ascii else STOCK_BYTES):
+        for n in _find_lines_with(text, term.decode()):
+            flags[short[n]] |= PRICE_FLAG
+    for term in filter(raw.__contains__, ASCII_CURRENCY_BYTES if is_ascii else CURRENCY_BYTES):
+        for n in _find_lines_with(text, term.decode()):
+            if search_digit(lines[short[n]]):
+                flags[short[n]] |= PRICE_FLAG
+    return bytes(flags)
 
 
 def _find_lines_with(text: str, term: str) -> Iterator[int]:
-    """Number the lines that have a sign; one begins with the end of the line before."""
-    at, number, start = text.find(term), -1, 0
-    while at >= 0:
-        at += term.startswith("\n")
-        number += text.count("\n", start, at)
+    """Yield the numbers of the lines that contain a term; a leading line feed anchors it to the line start."""
+    position, number, start = text.find(term), -1, 0
+    while position >= 0:
+        position += term.startswith("\n")
+        number += text.count("\n", start, position)
         yield number
-        start = at
-        end = text.find("\n", at)
-        at = text.find(term, end) if end >= 0 else -1
+        start = position
+        end = text.find("\n", position)
+        position = text.find(term, end) if end >= 0 else -1

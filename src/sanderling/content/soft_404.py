@@ -1,7 +1,7 @@
-"""Pages that are answered with 200 and yet are not there: "not found" in so many words, parked domains, outages.
+"""Detect soft errors: pages with status 200 that are "not found" notices, parked domains, or outages.
 
-An outage is a notice in the place of a page: maintenance, an error, a login, a question whether one is human or agrees;
-or nothing at all. A page may also be just that; only who knew it with other words can tell.
+An outage is a short notice instead of the page (maintenance, error, login, CAPTCHA, consent) or a blank page. A page
+may legitimately look like that; the caller compares it with earlier versions.
 """
 
 import re
@@ -11,8 +11,8 @@ from functools import cache
 from sanderling.html.parser import Document
 from sanderling.html.text import render_text
 
-MAX_NOTICE_WORDS = 200  # words: a page that says "not found" and more than this says something else too
-# Each kind of notice by the words that must be in a text for it to be one: nearly all pages have none of them.
+MAX_NOTICE_WORDS = 200  # a longer page has other content
+# Keys: substrings required by the pattern, as a prefilter that rejects nearly all pages.
 NOT_FOUND_PHRASES = {
     "404": r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b",
     "found": r"\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b|\bnot found\b",
@@ -92,8 +92,8 @@ NOTICE_HINTS = re.compile(
 
 
 def _join_patterns(*phrase_groups: dict[str, str], first: str = "") -> str:
-    every = [pattern for kinds in phrase_groups for pattern in kinds.values()]
-    return "|".join([first, *every] if first else every)
+    patterns = [pattern for phrases in phrase_groups for pattern in phrases.values()]
+    return "|".join([first, *patterns] if first else patterns)
 
 
 NOT_FOUND_PATTERN = _join_patterns(NOT_FOUND_PHRASES)
@@ -105,16 +105,16 @@ PARKED_DOMAIN_PATTERN = (
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
     r"|\bhugedomains\b|\bsedo ?domain parking\b"
 )
-PHP_ERROR_PATTERN = r"^\s*(php )?(fatal|parse) error\s*:\s"  # all that is left of a page of PHP
+PHP_ERROR_PATTERN = r"^\s*(php )?(fatal|parse) error\s*:\s"
 VISIBLE_ELEMENT_PATTERN = (
     rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
 )
 PASSWORD_FIELD = 'input[type="password" i]'
-MAX_NOTICE_LENGTH = 4000  # characters of so few words
+MAX_NOTICE_LENGTH = 4000  # characters
 
 
 class SoftErrorKind(StrEnum):
-    """What a page only pretends."""
+    """Kinds of error pages that are served with status 200."""
 
     SOFT_404 = "soft_404"
     PARKED = "parked"
@@ -122,7 +122,7 @@ class SoftErrorKind(StrEnum):
 
 
 def classify_text(title: str, text: str) -> SoftErrorKind | None:
-    """Say what a page pretends; None for one that is what it seems. Only short pages are suspected."""
+    """Return the soft error kind of a short page, or None."""
     if not is_short_text(text):
         return None
     if _matches(PARKED_DOMAIN_PATTERN, title) or _matches(PARKED_DOMAIN_PATTERN, text):
@@ -135,36 +135,38 @@ def classify_text(title: str, text: str) -> SoftErrorKind | None:
 
 
 def detect_soft_error(tree: Document, raw_text: str, body: bytes | None = None) -> SoftErrorKind | None:
-    """The same of a parsed page with these readable letters; nearly all pages are passed over at a glance.
+    """Return the soft error kind of a parsed page, or None. Most pages are rejected by length alone.
 
-    `body`: what was sent, if it was something else before; letters cost the tree its scripts.
+    `body` is the original response (None: blank pages are not checked), since `raw_text` has no scripts any more.
     """
     if len(raw_text) > MAX_NOTICE_LENGTH:
         return None
-    found, head = tree.find("title"), tree.find("h1")
-    title = found.text if found is not None else ""
-    heads = (title, head.text if head is not None else "")
-    hinted = _has_notice_hint(heads)
-    if (hinted and _matches(NOT_FOUND_TITLE_PATTERN, title)) or "domain" in raw_text.lower():
-        said = classify_text(title, render_text(tree))
-        if said is not None:
-            return said
-    is_notice = hinted and (any(_matches(OUTAGE_PATTERN, head) for head in heads) or _is_login_page(tree, heads))
-    is_nothing = body is not None and (
-        _is_blank_page(tree, raw_text, heads[0], body) or _matches(PHP_ERROR_PATTERN, raw_text)
+    title_element, heading = tree.find("title"), tree.find("h1")
+    title = title_element.text if title_element is not None else ""
+    headings = (title, heading.text if heading is not None else "")
+    has_hint = _has_notice_hint(headings)
+    if (has_hint and _matches(NOT_FOUND_TITLE_PATTERN, title)) or "domain" in raw_text.lower():
+        kind = classify_text(title, render_text(tree))
+        if kind is not None:
+            return kind
+    is_notice = has_hint and (
+        any(_matches(OUTAGE_PATTERN, heading) for heading in headings) or _is_login_page(tree, headings)
     )
-    return SoftErrorKind.OUTAGE if is_notice or is_nothing else None
+    is_blank = body is not None and (
+        _is_blank_page(tree, raw_text, headings[0], body) or _matches(PHP_ERROR_PATTERN, raw_text)
+    )
+    return SoftErrorKind.OUTAGE if is_notice or is_blank else None
 
 
 def _is_blank_page(tree: Document, raw_text: str, title: str, body: bytes) -> bool:
-    """Say whether nothing is there but a title: no words, and nothing that could show or fetch some."""
+    """Return whether a page has no text except its title, and no element that could show or load content."""
     if len(raw_text.strip()) > len(title) or re.search(VISIBLE_ELEMENT_PATTERN, body, re.IGNORECASE):
         return False
     return not render_text(tree).strip()
 
 
 def may_be_soft_error(headings: tuple[str, str], raw_text: str) -> bool:
-    """Say whether a short page with this title and heading has to be looked at; nearly none has."""
+    """Return whether a short page needs `detect_soft_error`; rejects nearly all pages."""
     return _has_notice_hint(headings) or "domain" in raw_text.lower()
 
 
@@ -173,12 +175,11 @@ def _has_notice_hint(headings: tuple[str, str]) -> bool:
 
 
 def _is_login_page(tree: Document, headings: tuple[str, str]) -> bool:
-    """Say whether a page is headed as a login and has a field for a password."""
-    return any(_matches(LOGIN_PATTERN, head) for head in headings) and tree.select_one(PASSWORD_FIELD) is not None
+    return any(_matches(LOGIN_PATTERN, heading) for heading in headings) and tree.select_one(PASSWORD_FIELD) is not None
 
 
 def is_short_text(text: str) -> bool:
-    """Are there so few words that a notice may be all there is?"""
+    """Return whether a text is short enough to be only a notice."""
     return len(text) <= MAX_NOTICE_LENGTH and len(text.split(None, MAX_NOTICE_WORDS)) <= MAX_NOTICE_WORDS
 
 
@@ -188,5 +189,5 @@ def _matches(pattern: str, text: str) -> bool:
 
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Make a pattern when it is first asked for: most crawls need one or none of them."""
+    """Compile a pattern on first use: most crawls need few of them."""
     return re.compile(pattern, re.IGNORECASE)

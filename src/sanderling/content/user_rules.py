@@ -1,4 +1,4 @@
-"""What a user wants looked at: parts and patterns to ignore, and parts and patterns to watch alone."""
+"""User rules for change detection: CSS selectors and text patterns to ignore or to watch."""
 
 import re
 from functools import cached_property
@@ -12,7 +12,7 @@ from sanderling.errors import UsageError
 
 
 class UserRules(Struct, frozen=True, dict=True):
-    """CSS selectors and regular expressions; watching anything makes all the rest furniture."""
+    """CSS selectors and regular expressions. If anything is watched, all other text is boilerplate."""
 
     ignore: tuple[str, ...] = ()
     ignore_text: tuple[str, ...] = ()
@@ -21,22 +21,21 @@ class UserRules(Struct, frozen=True, dict=True):
 
     @cached_property
     def rules_hash(self) -> int:
-        """Tell one attention from another: marks made under two of them cannot be compared."""
+        """Hash of the rules (0: no rules); fingerprints with different hashes are not comparable."""
         return xxh3_64_intdigest(msgpack.encode(self)) if self != NO_USER_RULES else 0
 
     @cached_property
     def ignore_pattern(self) -> Pattern[str] | None:
-        """One expression for all ignored text; None for none."""
+        """Union of the ignored text patterns, or None."""
         return re.compile("|".join(f"(?:{part})" for part in self.ignore_text)) if self.ignore_text else None
 
     @cached_property
     def watch_pattern(self) -> Pattern[str] | None:
-        """One expression for all watched text; None for none."""
+        """Union of the watched text patterns, or None."""
         return re.compile("|".join(f"(?:{part})" for part in self.watch_text)) if self.watch_text else None
 
     @property
     def is_watch_only(self) -> bool:
-        """Say whether only watched parts count."""
         return bool(self.watch or self.watch_text)
 
 
@@ -44,16 +43,16 @@ NO_USER_RULES = UserRules()
 
 
 def validate_user_rules(user_rules: UserRules) -> UserRules:
-    """Refuse a selector or an expression that cannot be, and say which."""
-    blank = turbohtml.parse("")
+    """Return the rules. Raises UsageError for an invalid selector or regular expression."""
+    empty_page = turbohtml.parse("")
     for selector in (*user_rules.ignore, *user_rules.watch):
         try:
-            blank.select(selector)
+            empty_page.select(selector)
         except ValueError as error:
-            raise UsageError(f"{selector!r} is no CSS selector: {error}") from None
+            raise UsageError(f"{selector!r} is not a valid CSS selector: {error}") from None
     for pattern in (*user_rules.ignore_text, *user_rules.watch_text):
         try:
             re.compile(pattern)
         except re.error as error:
-            raise UsageError(f"{pattern!r} is no regular expression: {error}") from None
+            raise UsageError(f"{pattern!r} is not a valid regular expression: {error}") from None
     return user_rules

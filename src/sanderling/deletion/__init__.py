@@ -1,1 +1,1 @@
-"""Permanent deletion of pages."""
+"""Permanent deletion of pages from a collection."""

@@ -1,7 +1,7 @@
-"""Forget pages of a collection for good: out of the catalogue, the archive, the indexes, and not fetched again.
+"""Delete pages permanently: from the database, the archive, and all indexes, and block them from future crawls.
 
-One chunk after the other: its rows go, with a note of what is left to do; its records are erased, its words leave the
-full-text index; then the next. Whatever stops it, the next call goes on.
+Deletion runs in chunks: delete the rows and record the pending work, erase the archive records, remove the documents
+from the search index. After an interruption, the next call continues.
 """
 
 import sqlite3
@@ -15,10 +15,7 @@ from msgspec import Struct
 from sanderling.clock import system_clock
 from sanderling.crawl.worker_setup import PARKED_FOLDER
 from sanderling.db.connection import apply_migrations, connect_sqlite, transaction
-from sanderling.db.schema import changes, frontier
-from sanderling.db.schema import dedup as dedupe
-from sanderling.db.schema import revisit as refresh
-from sanderling.db.schema import storage as store
+from sanderling.db.schema import changes, dedup, frontier, revisit, storage
 from sanderling.deletion.page_deleter import (
     DeletionOptions,
     PageDeleter,
@@ -34,8 +31,7 @@ from sanderling.deletion.selection import (
     select_url_ids,
 )
 from sanderling.errors import CollectionError, MissingExtra
-from sanderling.fetch.template_filter import PARKED_DATABASE as KEPT
-from sanderling.fetch.template_filter import has_parked_pages
+from sanderling.fetch.template_filter import PARKED_DATABASE, has_parked_pages
 from sanderling.models import UrlState
 from sanderling.search.background_indexer import can_index
 from sanderling.storage.catalog import PageCatalog
@@ -48,53 +44,53 @@ from sanderling.warc.erase import erase_records
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
 
 PAGE_COLUMNS = (
-    *frontier.PAGE_COLUMNS, *dedupe.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *store.PAGE_COLUMNS, *refresh.PAGE_COLUMNS
+    *frontier.PAGE_COLUMNS, *dedup.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *storage.PAGE_COLUMNS, *revisit.PAGE_COLUMNS
 )  # fmt: skip
-TEMPLATE_INDEX_GLOB = "structure.db*"  # derived: it is made again when it is wanted
-SEARCH_INDEX_FOLDER = "index"  # folder of the full-text index
+TEMPLATE_INDEX_GLOB = "structure.db*"  # derived data, rebuilt on demand
+SEARCH_INDEX_FOLDER = "index"
 
 
 class DeletionReport(Struct):
-    """What was."""
+    """Counts of a deletion."""
 
     urls: int = 0
     pages: int = 0
-    records: int = 0  # of the archive, erased
-    remote_records: int = 0  # of files that are not here: they stay as they are
-    archive_copies: str = ""  # where copies of the archive are that were not touched
+    records: int = 0  # erased archive records
+    remote_records: int = 0  # in archive files that are not available locally; not erased
+    archive_copies: str = ""  # location of remote archive copies, which are not changed
 
 
 class ErasedRecords(Struct):
-    """What has gone, for the indexes."""
+    """Erased archive records and deleted URLs, for the index updates."""
 
     places: set[tuple[str, int]] = set()
     urls: set[str] = set()
 
 
 def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
-    """Forget what is meant, and finish what an earlier call left (what it left by age, if nothing else is meant)."""
+    """Delete the selected pages, and finish an interrupted deletion.
+
+    Without criteria, an interrupted selection by age is finished as well.
+    """
     report, erased = DeletionReport(), ErasedRecords()
     with open_collection(folder) as collection, _open_collection_archive(collection) as archive:
         db = collection.db
-        apply_migrations(db, {"refresh": refresh.MIGRATIONS})
-        resumed = get_meta(db, UNFINISHED_KEY) == "1"
+        apply_migrations(db, {"refresh": revisit.MIGRATIONS})
+        is_resumed = get_meta(db, UNFINISHED_KEY) == "1"
         with transaction(db):
-            choices = begin_deletion(db, selection)
-        left = load_pending_deletion(db)
-        if left is not None:
-            _finish_deletion(left, collection, archive, report, erased)
+            selections = begin_deletion(db, selection)
+        pending = load_pending_deletion(db)
+        if pending is not None:
+            _finish_deletion(pending, collection, archive, report, erased)
             clear_pending_deletion(db)
-        for one in choices:
-            _delete_selection(one, collection, archive, report, erased)
-        _update_derived_data(collection, archive, erased, resumed)
+        for part in selections:
+            _delete_selection(part, collection, archive, report, erased)
+        _update_derived_data(collection, archive, erased, is_resumed)
         end_deletion(db, selection)
         if isinstance(db, sqlite3.Connection):
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        report.archive_copies = (
-            (archive.folder / REMOTE_ADDRESS_FILE).read_text().strip()
-            if (archive.folder / REMOTE_ADDRESS_FILE).is_file()
-            else ""
-        )
+        address = archive.folder / REMOTE_ADDRESS_FILE
+        report.archive_copies = address.read_text().strip() if address.is_file() else ""
     return report
 
 
@@ -105,32 +101,32 @@ def _delete_selection(
     report: DeletionReport,
     erased: ErasedRecords,
 ) -> None:
-    """Forget what one choice means, chunk by chunk."""
+    """Delete the pages of a selection, chunk by chunk."""
     db, ids = collection.db, select_url_ids(collection.db, selection)
     state = UrlState.GONE if selection.is_by_age else UrlState.SKIPPED
-    forgetter = PageDeleter(
+    deleter = PageDeleter(
         db, archive, ids, DeletionOptions(system_clock(), int(get_meta(db, "session", "1")), PAGE_COLUMNS, state)
     )
-    for work in forgetter.delete_chunks():
-        _finish_deletion(work, collection, archive, report, erased)
+    for pending in deleter.delete_chunks():
+        _finish_deletion(pending, collection, archive, report, erased)
     report.urls += len(ids)
-    report.pages += forgetter.page_count
+    report.pages += deleter.page_count
 
 
 @contextmanager
 def _open_collection_archive(collection: Collection) -> Iterator[Archive]:
-    catalogue = PageCatalog(collection.db)
-    with open_archive(collection.archive_folder, catalogue.load_committed_lengths(), clock=system_clock) as archive:
+    catalog = PageCatalog(collection.db)
+    with open_archive(collection.archive_folder, catalog.load_committed_lengths(), clock=system_clock) as archive:
         with transaction(collection.db):
             for name, length in archive.get_flushed_lengths().items():
-                catalogue.upsert_file(name, length)
+                catalog.upsert_file(name, length)
         yield archive
 
 
 def _finish_deletion(
     pending: PendingDeletion, collection: Collection, archive: Archive, report: DeletionReport, erased: ErasedRecords
 ) -> None:
-    """Do what is left of one chunk; to do it twice does no harm."""
+    """Erase the records and index entries of a chunk. Idempotent."""
     erase_records(archive.folder, pending.places, time.time())
     erased.places.update((place.file, place.offset) for place in pending.places)
     erased.urls.update(pending.urls)
@@ -139,32 +135,34 @@ def _finish_deletion(
     if (collection.folder / SEARCH_INDEX_FOLDER).is_dir():
         if not can_index():
             raise MissingExtra(
-                f"taking pages out of the full-text index in {collection.folder / SEARCH_INDEX_FOLDER}", "search"
+                f"deleting pages from the full-text index in {collection.folder / SEARCH_INDEX_FOLDER}", "search"
             )
         _remove_from_search(collection.folder / SEARCH_INDEX_FOLDER, pending)
     if has_parked_pages(collection.folder / PARKED_FOLDER):
-        kept = connect_sqlite(collection.folder / PARKED_FOLDER / KEPT)
-        kept.executemany("DELETE FROM kept WHERE url = ?", [(url,) for url in pending.urls])
-        kept.close()
+        parked = connect_sqlite(collection.folder / PARKED_FOLDER / PARKED_DATABASE)
+        parked.executemany("DELETE FROM kept WHERE url = ?", [(url,) for url in pending.urls])
+        parked.close()
 
 
 def _remove_from_search(folder: Path, pending: PendingDeletion) -> None:
-    from sanderling.search.index import open_search_index as open_words  # brings the search engine with it
+    from sanderling.search.index import open_search_index  # imports the search engine
 
     try:
-        words = open_words(folder, write=True)
+        index = open_search_index(folder, write=True)
     except CollectionError:
-        raise CollectionError(f"another process writes to {folder}; stop it, then: sanderling delete") from None
-    assert words is not None  # it was opened for writing
+        raise CollectionError(
+            f"{folder} is locked by another process: stop it, then run `sanderling delete` again"
+        ) from None
+    assert index is not None  # never None with write=True
     try:
-        words.delete_permanently(pending.urls)
-        words.commit(words.last_batch)
+        index.delete_permanently(pending.urls)
+        index.commit(index.last_batch)
     finally:
-        words.close()
+        index.close()
 
 
 def _update_derived_data(collection: Collection, archive: Archive, erased: ErasedRecords, is_resumed: bool) -> None:
-    """Bring what is derived up to date: counts of hosts, the index of the archive, the index of structures."""
+    """Update the queue counters of hosts and the CDXJ index; remove the template index."""
     db = collection.db
     with transaction(db):
         db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
@@ -189,5 +187,5 @@ def _get_record_place(entry: CdxjEntry) -> tuple[str, int]:
 
 
 def _get_url_key(entry: CdxjEntry) -> str:
-    spelling = normalize_url(entry.url)
-    return spelling.url if spelling else entry.url
+    normalized = normalize_url(entry.url)
+    return normalized.url if normalized else entry.url

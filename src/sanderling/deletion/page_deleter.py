@@ -1,7 +1,8 @@
-"""Take pages out of a collection: rows, records of the archive, lines of its index; the URL stays, so that it is known.
+"""Delete the rows of pages, and record the archive records to erase.
 
-Rows go in one transaction that also writes down what is still to be erased (`Work`). A crash leaves work that `pending`
-finds and that can be done again. A page with the same body as a forgotten one keeps it: its records are written anew.
+The rows of a chunk are deleted in a transaction that also stores the pending work (`PendingDeletion`). After a crash,
+`load_pending_deletion` returns it; repeating it is safe. The URL itself stays known, so that it is not fetched again.
+If another page has the same body as a deleted page, the body is rewritten under that page first.
 """
 
 import sqlite3
@@ -22,20 +23,20 @@ from sanderling.warc.records import OriginalRecord, RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
 CHUNK_SIZE = 200
-PENDING_BLOB = "forgetting"  # name of the blob
+PENDING_BLOB = "forgetting"  # row of the table blobs
 FRAMING_HEADERS = ("content-encoding", "transfer-encoding", "content-length")
 
 
 class PendingDeletion(Struct):
-    """What is still to be done after the rows are gone."""
+    """Work that remains after the rows are deleted."""
 
-    places: list[RecordLocation] = []  # to be erased
-    remote_records: int = 0  # records in files that are not here
-    urls: dict[str, list[float]] = {}  # forgotten, each with the times of its visits: the full-text index has both
+    places: list[RecordLocation] = []  # records to erase
+    remote_records: int = 0  # in archive files that are not available locally
+    urls: dict[str, list[float]] = {}  # deleted URLs with their visit times, both keys of the full-text index
 
 
 class VisitRecord(Struct, frozen=True):
-    """A visit with a record."""
+    """A visit with its archive record."""
 
     visit_id: int
     url_id: int
@@ -50,7 +51,6 @@ class VisitRecord(Struct, frozen=True):
 
     @property
     def place(self) -> RecordLocation:
-        """Where the record lies."""
         return RecordLocation(self.file, self.offset, self.length)
 
 
@@ -61,16 +61,16 @@ SELECT_VISIT_RECORDS = (
 
 
 class DeletionOptions(Struct, frozen=True):
-    """How pages are forgotten."""
+    """Parameters of a deletion."""
 
     now: float
     session: int
-    page_columns: Sequence[tuple[str, str]]  # what every room keeps of a page: table, and column with its URL
-    final_state: UrlState = UrlState.SKIPPED  # what becomes of the URL
+    page_columns: Sequence[tuple[str, str]]  # (table, column with the URL id) of all page data
+    final_state: UrlState = UrlState.SKIPPED  # of the deleted URLs
 
 
 class PageDeleter:
-    """Forgets pages of one open collection."""
+    """Deletes pages of an open collection."""
 
     def __init__(self, db: Connection, archive: Archive, url_ids: Sequence[int], options: DeletionOptions) -> None:
         self.db = db
@@ -81,34 +81,37 @@ class PageDeleter:
         self.shared_bodies = _find_shared_bodies(db, set(url_ids))
         self.page_count = 0
         if isinstance(db, sqlite3.Connection):
-            db.execute("PRAGMA secure_delete=ON")  # what is deleted is to be gone from the file too
+            db.execute("PRAGMA secure_delete=ON")  # overwrite deleted rows in the database file
 
     def delete_chunks(self) -> Iterator[PendingDeletion]:
-        """Forget some URLs at a time; what is left to do of each part comes back, and is done before the next."""
+        """Delete a chunk of URLs at a time, and yield its pending work, which the caller must finish."""
         for start in range(0, len(self.url_ids), CHUNK_SIZE):
             with transaction(self.db):
-                work = self._delete_chunk(list(self.url_ids[start : start + CHUNK_SIZE]))
-                self.db.execute("INSERT INTO blobs VALUES (?, ?)", (PENDING_BLOB, msgpack.encode(work)))
-            yield work
+                pending = self._delete_chunk(list(self.url_ids[start : start + CHUNK_SIZE]))
+                self.db.execute("INSERT INTO blobs VALUES (?, ?)", (PENDING_BLOB, msgpack.encode(pending)))
+            yield pending
             clear_pending_deletion(self.db)
 
     def _delete_chunk(self, url_ids: list[int]) -> PendingDeletion:
-        names, held = load_urls(self.db, url_ids), _load_visit_records(self.db, url_ids)
-        kept = self._preserve_shared_bodies(held)
-        extents = [find_visit_extent(self.archive.folder, place) for place in [*(one.place for one in held), *kept]]
-        work = PendingDeletion(
+        urls, visit_records = load_urls(self.db, url_ids), _load_visit_records(self.db, url_ids)
+        replaced = self._preserve_shared_bodies(visit_records)
+        extents = [
+            find_visit_extent(self.archive.folder, place)
+            for place in [*(visit.place for visit in visit_records), *replaced]
+        ]
+        pending = PendingDeletion(
             [place for place in extents if place is not None], sum(place is None for place in extents)
         )
-        marks = ",".join("?" * len(url_ids))
-        for url, at in self.db.execute(f"SELECT url, at FROM visits WHERE url IN ({marks})", url_ids):
-            work.urls.setdefault(names[url], []).append(at)
-        stored = [url for (url,) in self.db.execute(f"SELECT url FROM pages WHERE url IN ({marks})", url_ids)]
+        placeholders = ",".join("?" * len(url_ids))
+        for url_id, fetched_at in self.db.execute(f"SELECT url, at FROM visits WHERE url IN ({placeholders})", url_ids):
+            pending.urls.setdefault(urls[url_id], []).append(fetched_at)
+        stored = [url for (url,) in self.db.execute(f"SELECT url FROM pages WHERE url IN ({placeholders})", url_ids)]
         self.page_count += len(stored)
-        self._delete_rows(url_ids, marks)
+        self._delete_rows(url_ids, placeholders)
         self.catalog.record_removal(stored, self.options.session, self.options.now, Reason.DELETED)
-        for url in url_ids:
-            work.urls.setdefault(names[url], [])
-        return work
+        for url_id in url_ids:
+            pending.urls.setdefault(urls[url_id], [])
+        return pending
 
     def _delete_rows(self, url_ids: list[int], placeholders: str) -> None:
         db = self.db
@@ -123,59 +126,59 @@ class PageDeleter:
         )
 
     def _preserve_shared_bodies(self, visit_records: Sequence[VisitRecord]) -> list[RecordLocation]:
-        """Write the bodies that other pages have too once more, under these; give what is to be erased of them."""
-        lost = {(one.place.file, one.place.offset) for one in visit_records}
+        """Rewrite bodies that other pages share with deleted pages; return the records to erase."""
+        deleted_places = {(visit.place.file, visit.place.offset) for visit in visit_records}
         replaced: list[RecordLocation] = []
-        for digest in {one.digest for one in visit_records if one.digest in self.shared_bodies}:
+        for digest in {visit.digest for visit in visit_records if visit.digest in self.shared_bodies}:
             visits = [
-                (one, record)
-                for one in _load_visit_records(self.db, self.shared_bodies[digest])
-                if (record := read_record(self.archive.folder, one.place)) and _has_deleted_original(record, lost)
+                (visit, record)
+                for visit in _load_visit_records(self.db, self.shared_bodies[digest])
+                if (record := read_record(self.archive.folder, visit.place))
+                and _has_deleted_original(record, deleted_places)
             ]
             replaced += self._rewrite_records(visits)
         return replaced
 
     def _rewrite_records(self, visit_records: Sequence[tuple[VisitRecord, StoredRecord]]) -> list[RecordLocation]:
-        """The first that brought the body becomes its record; the others repeat that one."""
-        first = next(((one, record) for one, record in visit_records if one.outcome == Outcome.FETCHED), None)
+        """Write the body under the first visit that fetched it, and revisit records for the others."""
+        first = next(((visit, record) for visit, record in visit_records if visit.outcome == Outcome.FETCHED), None)
         if first is None:
             return []
-        one, record = first
+        visit, record = first
         packed = pack_response(
-            HttpExchange(record.url, one.fetched_at, _build_http_head(record, FRAMING_HEADERS), record.body)
+            HttpExchange(record.url, visit.fetched_at, _build_http_head(record, FRAMING_HEADERS), record.body)
         )
         place = self.archive.append(packed.member)
-        original = OriginalRecord(packed.record_id, record.url, one.fetched_at, packed.payload_digest, place)
-        new = [(one, packed.record_id, packed.payload_digest, place)]
-        for other, seen in visit_records:
-            if other.visit_id != one.visit_id:
-                again, where = self.archive.append_revisit(
-                    HttpExchange(seen.url, other.fetched_at, _build_http_head(seen)), original
+        original = OriginalRecord(packed.record_id, record.url, visit.fetched_at, packed.payload_digest, place)
+        rewritten = [(visit, packed.record_id, packed.payload_digest, place)]
+        for other, other_record in visit_records:
+            if other.visit_id != visit.visit_id:
+                revisit, revisit_place = self.archive.append_revisit(
+                    HttpExchange(other_record.url, other.fetched_at, _build_http_head(other_record)), original
                 )
-                new.append((other, again.record_id, packed.payload_digest, where))
+                rewritten.append((other, revisit.record_id, packed.payload_digest, revisit_place))
         files = {name: self.catalog.upsert_file(name, length) for name, length in self.archive.flush().items()}
         self.db.executemany(
             "UPDATE visits SET file = ?, start = ?, length = ?, record = ?, payload = ? WHERE id = ?",
-            [(files[place.file], place.offset, place.length, id_, payload, held.visit_id)
-             for held, id_, payload, place in new],
+            [(files[place.file], place.offset, place.length, record_id, payload, old_visit.visit_id)
+             for old_visit, record_id, payload, place in rewritten],
         )  # fmt: skip
-        self.catalog.set_body_record(one.digest, one.visit_id)
-        return [held.place for held, _, _, _ in new]
+        self.catalog.set_body_record(visit.digest, visit.visit_id)
+        return [old_visit.place for old_visit, _, _, _ in rewritten]
 
 
 def load_pending_deletion(db: Connection) -> PendingDeletion | None:
-    """What an earlier forgetting left to do; None if nothing."""
+    """Return the pending work of an interrupted deletion, or None."""
     row = db.execute("SELECT value FROM blobs WHERE name = ?", (PENDING_BLOB,)).fetchone()
     return msgpack.decode(row[0], type=PendingDeletion) if row else None
 
 
 def clear_pending_deletion(db: Connection) -> None:
-    """Nothing is left to do."""
     db.execute("DELETE FROM blobs WHERE name = ?", (PENDING_BLOB,))
 
 
 def find_known_urls(db: Connection, matches: Callable[[str], object]) -> list[int]:
-    """The ids of all known URLs that are meant and not forgotten yet."""
+    """Return the ids of matching URLs that are not deleted yet."""
     rows = db.execute(
         "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
         " WHERE u.reason <> ? ORDER BY u.id",
@@ -185,27 +188,27 @@ def find_known_urls(db: Connection, matches: Callable[[str], object]) -> list[in
 
 
 def _load_visit_records(db: Connection, url_ids: Sequence[int]) -> list[VisitRecord]:
-    found: list[VisitRecord] = []
+    visit_records: list[VisitRecord] = []
     for start in range(0, len(url_ids), CHUNK_SIZE):
-        part = url_ids[start : start + CHUNK_SIZE]
-        rows = db.execute(SELECT_VISIT_RECORDS.format(",".join("?" * len(part))), part)
-        found += [VisitRecord(*row) for row in rows]
-    return found
+        chunk = url_ids[start : start + CHUNK_SIZE]
+        rows = db.execute(SELECT_VISIT_RECORDS.format(",".join("?" * len(chunk))), chunk)
+        visit_records += [VisitRecord(*row) for row in rows]
+    return visit_records
 
 
 def _find_shared_bodies(db: Connection, deleted_ids: set[int]) -> dict[bytes, list[int]]:
-    """Digests of forgotten bodies that other pages had too, with these pages."""
+    """Return the digests of bodies that deleted pages share with other pages, and those pages."""
     sql = "SELECT url, digest FROM visits WHERE outcome = ? AND length > 0"
-    lost = {digest for url, digest in db.execute(sql, (str(Outcome.FETCHED),)) if url in deleted_ids}
-    having: dict[bytes, set[int]] = defaultdict(set)
+    deleted_digests = {digest for url, digest in db.execute(sql, (str(Outcome.FETCHED),)) if url in deleted_ids}
+    sharing: dict[bytes, set[int]] = defaultdict(set)
     for url, digest in db.execute(sql, (str(Outcome.FETCHED),)):
-        if digest in lost and url not in deleted_ids:
-            having[digest].add(url)
-    return {digest: sorted(urls) for digest, urls in having.items()}
+        if digest in deleted_digests and url not in deleted_ids:
+            sharing[digest].add(url)
+    return {digest: sorted(urls) for digest, urls in sharing.items()}
 
 
 def _has_deleted_original(record: StoredRecord, deleted_places: set[tuple[str, int]]) -> bool:
-    """Does a record lean on one that goes?"""
+    """Return whether a revisit record refers to a deleted record."""
     offset = record.get_field("WARC-Refers-To-File-Offset")
     return (
         record.record_type == "revisit"
@@ -214,7 +217,6 @@ def _has_deleted_original(record: StoredRecord, deleted_places: set[tuple[str, i
 
 
 def _build_http_head(record: StoredRecord, excluded_headers: Sequence[str] = ()) -> bytes:
-    """Status line and headers as they were seen."""
     phrase = HTTPStatus(record.status).phrase if record.status in set(HTTPStatus) else "Unknown"
     lines = [f"HTTP/1.1 {record.status} {phrase}"]
     lines += [f"{name}: {value}" for name, value in record.http_headers if name.lower() not in excluded_headers]

@@ -1,4 +1,4 @@
-"""Which pages are to be forgotten, and which patterns of URLs stay out."""
+"""Select the pages to delete, and manage the blocked URL patterns and unfinished selections."""
 
 import json
 from collections.abc import Sequence
@@ -17,32 +17,32 @@ from sanderling.storage.page_history import find_pages_gone_since, find_pages_un
 from sanderling.storage.queries import load_urls
 from sanderling.urls.blocklist import compile_patterns
 
-OUTDATED_RULES = "others"  # rules that no run has: what was skipped is judged again
-UNFINISHED_KEY = "forgetting"  # in the meta table, while it goes on
-AGE_SELECTIONS_KEY = "forgetting_by_age"  # what was chosen so, with its times, while it goes on
+OUTDATED_RULES = "others"  # matches no run, so that skipped URLs are evaluated again
+UNFINISHED_KEY = "forgetting"  # in the meta table: "1" during a deletion
+AGE_SELECTIONS_KEY = "forgetting_by_age"  # selections by age during a deletion, as JSON
 MAX_EXAMPLES = 5
 
 
 class DeletionSelection(Struct, frozen=True):
-    """What is to be forgotten: what is like patterns, which stays out from then on; or pages of some age."""
+    """Pages to delete: by URL patterns, which are blocked from then on, or by age."""
 
-    patterns: Sequence[str] = ()  # with an age: of those pages only these
-    gone_since: float | None = None  # pages that have been gone since this time
-    unseen_since: float | None = None  # pages that were not there at any visit since this time
+    patterns: Sequence[str] = ()  # with an age: restrict it to these URLs
+    gone_since: float | None = None  # pages that were gone before this time
+    unseen_since: float | None = None  # pages that no visit found since this time
 
     @property
     def is_by_age(self) -> bool:
-        """Is it by when a page was last there?"""
+        """Whether pages are selected by the time they were last available."""
         return self.gone_since is not None or self.unseen_since is not None
 
     @property
     def has_criteria(self) -> bool:
-        """Does it say what? If not, it means what an earlier call left."""
+        """Whether there is a pattern or an age. If not, an interrupted deletion is meant."""
         return bool(self.patterns) or self.is_by_age
 
 
 class DeletionPreview(Struct, frozen=True):
-    """What would be forgotten."""
+    """Counts and example URLs of a selection."""
 
     urls: int
     pages: int
@@ -50,108 +50,108 @@ class DeletionPreview(Struct, frozen=True):
 
 
 def preview_deletion(folder: Path, selection: DeletionSelection) -> DeletionPreview:
-    """Say what would be forgotten, and change nothing."""
+    """Return the pages that a deletion would remove, without changing anything."""
     with open_collection_read_only(folder) as collection:
-        choices = (
+        selections = (
             [selection]
             if selection.has_criteria
             else [DeletionSelection(_load_blocked_patterns(collection.db)), *_load_age_selections(collection.db)]
         )
-        ids = list(dict.fromkeys(url for one in choices for url in select_url_ids(collection.db, one)))
-        wanted = set(ids)
-        pages = sum(url in wanted for (url,) in collection.db.execute("SELECT url FROM pages"))
+        ids = list(dict.fromkeys(url for part in selections for url in select_url_ids(collection.db, part)))
+        selected = set(ids)
+        pages = sum(url in selected for (url,) in collection.db.execute("SELECT url FROM pages"))
         return DeletionPreview(len(ids), pages, list(load_urls(collection.db, ids[:MAX_EXAMPLES]).values()))
 
 
 def select_url_ids(db: Connection, selection: DeletionSelection) -> list[int]:
-    """The ids of what is meant."""
+    """Return the ids of the selected URLs."""
     expression = compile_patterns(selection.patterns)
     if not selection.is_by_age:
         return find_known_urls(db, expression.fullmatch) if expression else []
-    aged = set(find_pages_gone_since(db, selection.gone_since)) if selection.gone_since is not None else set()
-    aged.update(find_pages_unseen_since(db, selection.unseen_since) if selection.unseen_since is not None else ())
-    names = load_urls(db, sorted(aged))
-    return [url for url, name in names.items() if expression is None or expression.fullmatch(name)]
+    url_ids = set(find_pages_gone_since(db, selection.gone_since)) if selection.gone_since is not None else set()
+    url_ids.update(find_pages_unseen_since(db, selection.unseen_since) if selection.unseen_since is not None else ())
+    urls = load_urls(db, sorted(url_ids))
+    return [url_id for url_id, url in urls.items() if expression is None or expression.fullmatch(url)]
 
 
 def list_blocked_patterns(folder: Path) -> list[str]:
-    """The patterns of what is forgotten, and stays out."""
+    """Return the URL patterns that are blocked by deletions."""
     with open_collection_read_only(folder) as collection:
         return _load_blocked_patterns(collection.db)
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Was a forgetting cut short?"""
+    """Return whether a deletion was interrupted."""
     with open_collection_read_only(folder) as collection:
         return get_meta(collection.db, UNFINISHED_KEY) == "1" or bool(_load_age_selections(collection.db))
 
 
 def has_unfinished_age_selection(folder: Path) -> bool:
-    """Was a forgetting of pages by age cut short?"""
+    """Return whether a deletion by age was interrupted."""
     with open_collection_read_only(folder) as collection:
         return bool(_load_age_selections(collection.db))
 
 
 def cancel_age_selections(folder: Path) -> None:
-    """Keep the pages that were chosen by age in a call that was cut short."""
+    """Drop the unfinished selections by age; pages not yet deleted stay."""
     with open_collection(folder) as collection:
         set_meta(collection.db, AGE_SELECTIONS_KEY, "[]")
 
 
 def unblock_patterns(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """Let the next crawl fetch again what these patterns kept out; say which of them did."""
+    """Unblock URL patterns for the next crawl; return those that were blocked."""
     with open_collection(folder) as collection:
-        known_ones = _load_blocked_patterns(collection.db)
-        set_meta(collection.db, BLOCKLIST_META_KEY, json.dumps([one for one in known_ones if one not in patterns]))
+        blocked = _load_blocked_patterns(collection.db)
+        set_meta(
+            collection.db, BLOCKLIST_META_KEY, json.dumps([pattern for pattern in blocked if pattern not in patterns])
+        )
         set_meta(collection.db, RULES_META_KEY, OUTDATED_RULES)
-        return [one for one in known_ones if one in patterns]
+        return [pattern for pattern in blocked if pattern in patterns]
 
 
 def begin_deletion(db: Connection, selection: DeletionSelection) -> list[DeletionSelection]:
-    """Note that a forgetting begins; give all that is to be forgotten.
+    """Mark a deletion as unfinished; return all selections to delete.
 
-    Names that an earlier call left stay out anyway, and go with any call. Ages that it left go only if nothing else is
-    said: a new age takes their place, and beside names they wait.
+    Patterns of an interrupted deletion stay blocked and are always finished. Its selections by age are resumed only
+    without new criteria: a new age replaces them, and with new patterns they wait.
     """
     by_age = [selection] if selection.is_by_age else _load_age_selections(db)
-    kept_out = block_patterns(db, () if selection.is_by_age else selection.patterns)
-    with_names = not selection.is_by_age or get_meta(db, UNFINISHED_KEY) == "1"
+    blocked = block_patterns(db, () if selection.is_by_age else selection.patterns)
+    with_patterns = not selection.is_by_age or get_meta(db, UNFINISHED_KEY) == "1"
     set_meta(db, UNFINISHED_KEY, "1")
     set_meta(db, AGE_SELECTIONS_KEY, encode(by_age).decode())
-    return [kept_out] * with_names + by_age * (selection.is_by_age or not selection.has_criteria)
+    return [blocked] * with_patterns + by_age * (selection.is_by_age or not selection.has_criteria)
 
 
 def end_deletion(db: Connection, selection: DeletionSelection) -> None:
-    """Note that all of it is forgotten."""
+    """Mark a deletion as finished."""
     set_meta(db, UNFINISHED_KEY, "0")
     if selection.is_by_age or not selection.has_criteria:
         set_meta(db, AGE_SELECTIONS_KEY, "[]")
 
 
 def _load_age_selections(db: Connection) -> list[DeletionSelection]:
-    """What was chosen by age in a call that was cut short."""
     return decode(get_meta(db, AGE_SELECTIONS_KEY, "[]"), type=list[DeletionSelection])
 
 
 def _load_blocked_patterns(db: Connection) -> list[str]:
-    """The patterns of what stays out."""
     found: list[str] = json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]"))
     return found
 
 
 def block_patterns(db: Connection, patterns: Sequence[str]) -> DeletionSelection:
-    """From now on, nothing like these patterns is fetched; what all patterns mean is to be forgotten."""
-    every = list(dict.fromkeys([*_load_blocked_patterns(db), *patterns]))
-    set_meta(db, BLOCKLIST_META_KEY, json.dumps(every))
-    _remove_seeds(db, every)
-    return DeletionSelection(every)
+    """Block URL patterns from future crawls; return a selection of all blocked patterns."""
+    blocked = list(dict.fromkeys([*_load_blocked_patterns(db), *patterns]))
+    set_meta(db, BLOCKLIST_META_KEY, json.dumps(blocked))
+    _remove_seeds(db, blocked)
+    return DeletionSelection(blocked)
 
 
 def _remove_seeds(db: Connection, patterns: Sequence[str]) -> None:
-    """What is forgotten is no place to begin at."""
+    """Remove blocked URLs from the seeds."""
     expression = compile_patterns(patterns)
     if expression is None:
         return
-    for name in ("seeds", SEED_REDIRECTS_META_KEY):
-        kept = [url for url in json.loads(get_meta(db, name, "[]")) if not expression.fullmatch(url)]
-        set_meta(db, name, json.dumps(kept))
+    for key in ("seeds", SEED_REDIRECTS_META_KEY):
+        remaining = [url for url in json.loads(get_meta(db, key, "[]")) if not expression.fullmatch(url)]
+        set_meta(db, key, json.dumps(remaining))

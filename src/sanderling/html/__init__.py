@@ -1,5 +1,5 @@
-"""What a page is: bytes in, values out. No network, no disk.
+"""HTML parsing and extraction: bytes in, values out, no I/O.
 
-Bytes and a declared charset come in (`parse.py`), a tree goes out; from that one tree the other modules take links
-(`links.py`), text, fingerprints, signatures and shape. Parsing is half of a crawl's work: parse once, take everything.
+Flow: `parser.parse_html` decodes and parses the body once. `links`, `text`, `tag_tree`, and the content and fingerprint
+packages read that tree, because parsing takes half of the CPU time of a crawl.
 """

@@ -1,7 +1,7 @@
-"""In what a page says it is written, where that is easily said: by its answer, or by the first of its tags.
+"""Detect the encoding of a page from its Content-Type header or its first meta declaration.
 
-A parser looks for such a tag before it reads the page (WHATWG, prescan). Here all before it has to be so plain that
-nobody could read it otherwise.
+HTML parsers prescan for the same declaration (WHATWG). This prescan gives up on any markup before the declaration that
+parsers could read differently.
 """
 
 import re
@@ -9,16 +9,16 @@ import re
 from sanderling.html.encoding import get_standard_name
 
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
-PRESCAN_BYTES = 1024  # bytes in which a page has to say its encoding
+PRESCAN_BYTES = 1024  # the declaration must be within these bytes (WHATWG prescan)
 
-# Each piece can be read in one way only, so that no page is slow to read; `_` is written for blanks.
+# The alternatives are mutually exclusive, so matching cannot backtrack exponentially. `_` stands for whitespace.
 COMMENT_PATTERN = rb"<!--(?!-?>)(?:(?!--!?>).)*-->"
 WORD_PATTERN = rb"""[^_<>"'=/]+"""
 TAG_REST_PATTERN = rb"""(?:[_/]+%b(?:[_]*=[_]*(?:"[^<>"]*"|'[^<>']*'|%b))?)*[_/]*>""" % (
     WORD_PATTERN,
     WORD_PATTERN,
-)  # of a tag
-RAW_TEXT_TAGS = (b"title", b"script", b"style")  # in which there are no tags
+)
+RAW_TEXT_TAGS = (b"title", b"script", b"style")  # their content is not markup
 RAW_TEXT_PATTERN = b"|".join(rb"<%b%b[^<]*</%b>" % (name, TAG_REST_PATTERN, name) for name in RAW_TEXT_TAGS)
 EXCLUDED_TAGS_PATTERN = rb"title|script|style|textarea|iframe|no[a-z]+|xmp|plaintext|template|[^<>]*charset"
 TAG_PATTERN = rb"</?(?!%b)[a-z](?:%b)?%b" % (EXCLUDED_TAGS_PATTERN, WORD_PATTERN, TAG_REST_PATTERN)
@@ -46,7 +46,7 @@ META_DECLARATION = re.compile(
 
 
 def find_declared_encoding(body: bytes, charset: str) -> str:
-    """Say in what a page is written, if that is easily said and ASCII is written the same in it; else nothing."""
+    """Return the declared ASCII-compatible encoding, or "" if it is missing, ambiguous, or not ASCII-compatible."""
     if body.startswith(BYTE_ORDER_MARKS):
         return ""
     if charset:
@@ -56,6 +56,5 @@ def find_declared_encoding(body: bytes, charset: str) -> str:
 
 
 def _get_ascii_compatible_name(charset: str) -> str:
-    """Name an encoding as the parser does; nothing if that does not know it, or letters are not written as in ASCII."""
     name = get_standard_name(charset)
     return name if name == "UTF-8" or name.startswith(("windows-", "ISO-8859-", "KOI8-")) else ""

@@ -1,4 +1,4 @@
-"""In which encoding a file is written: bytes of its beginning in, the name of a codec out."""
+"""Choose the Python codec of a text or XML file from its first bytes and its declared charset."""
 
 import codecs
 import re
@@ -9,24 +9,24 @@ import turbohtml
 _XML_DECLARATION = re.compile(
     rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:\-]{1,40})["']""", re.IGNORECASE
 )
-_ENCODING_BY_PREFIX = {  # longer ones first
+_ENCODING_BY_PREFIX = {  # longest prefix first
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
-    b"<\0": "utf-16-le",  # without a mark, XML begins with `<`
+    b"<\0": "utf-16-le",  # XML without a byte order mark starts with `<`
     b"\0<": "utf-16-be",
 }
-_PYTHON_CODECS = {  # of encodings that browsers and Python call differently
+_PYTHON_CODECS = {  # WHATWG names that Python does not know
     "windows-874": "cp874",
     "iso-8859-8-i": "iso8859-8",
     "x-mac-cyrillic": "mac-cyrillic",
 }
-_AMBIGUOUS_NAMES = frozenset(  # the label says more: which byte is first, or an encoding that browsers refuse to show
+_AMBIGUOUS_NAMES = frozenset(  # WHATWG merges several labels here; Python's codec for the label itself is more precise
     ("", "utf-16le", "utf-16be", "replacement")
 )
-_SUPERSETS = {  # what browsers read instead (WHATWG): files declare the narrow one and use characters of the wide one
+_SUPERSETS = {  # as browsers do (WHATWG): files declare the subset and use characters of the superset
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
     "gb2312": "gb18030",
@@ -35,28 +35,27 @@ _SUPERSETS = {  # what browsers read instead (WHATWG): files declare the narrow 
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-# Names Python knows that are no encodings of web files, or that need a mark at the start which was not there.
+# Python codecs that are not web encodings, or that need a byte order mark (already checked).
 _REJECTED_CODECS = frozenset(
     ("utf-7", "utf-16", "utf-32", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 )
 
 
 def has_byte_order_mark(head: bytes) -> bool:
-    """Say whether bytes begin with a byte order mark."""
     return head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
 def detect_encoding(head: bytes, charset: str = "") -> str:
-    """Choose by the first bytes, then by what the file declares, then by what the server does; else UTF-8."""
-    for mark, name in _ENCODING_BY_PREFIX.items():
-        if head.startswith(mark):
+    """Return the codec from the byte order mark, the XML declaration, or the HTTP charset; default UTF-8."""
+    for prefix, name in _ENCODING_BY_PREFIX.items():
+        if head.startswith(prefix):
             return name
     declared = _XML_DECLARATION.match(head)
     return (get_codec(declared[1].decode()) if declared else "") or get_codec(charset) or "utf-8"
 
 
 def get_codec(label: str) -> str:
-    """Give the codec for a label, by the names of WHATWG, then by Python's; nothing if no file could be in it."""
+    """Return the Python codec for a WHATWG or Python label, or "" if it is not a usable web encoding."""
     name = get_standard_name(label).lower()
     try:
         info = codecs.lookup(label if name in _AMBIGUOUS_NAMES else _PYTHON_CODECS.get(name, name))
@@ -69,7 +68,7 @@ def get_codec(label: str) -> str:
 
 @lru_cache(maxsize=256)
 def get_standard_name(label: str) -> str:
-    """Name an encoding as the standard does (WHATWG); nothing if the label is none of its labels."""
+    """Return the WHATWG name of an encoding label, or "" if WHATWG does not define the label."""
     try:
         return turbohtml.parse(b"", encoding=label).encoding or ""
     except LookupError:

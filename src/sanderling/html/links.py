@@ -1,4 +1,7 @@
-"""What a page says about other pages and about itself: links, title, canonical, robots, refresh, feeds."""
+"""Extract links and metadata of a page: title, canonical URL, robots directives, refresh target, feeds.
+
+Reads either a parsed tree or the result of the fast scan (`ScanResult`); both give the same values.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,33 +17,33 @@ from sanderling.html.tag_tree import get_tag_path
 from sanderling.html.text import get_single_line_text
 from sanderling.http.content_type import parse_mime_type
 
-MAX_LINKS = 10_000  # of one page; the rest is counted, not kept
+MAX_LINKS = 10_000  # per page; further links are only counted
 MAX_TITLE = 500
 MAX_ANCHOR = 200
 
-HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # of each apart: that search is native and fast
-HEAD_TAG_ORDER = {tag: turn for turn, tag in enumerate(HEAD_TAGS)}
+HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # searched one tag at a time: a native, fast lookup
+HEAD_TAG_ORDER = {tag: order for order, tag in enumerate(HEAD_TAGS)}
 OUTGOING_LINKS = "a[href]:not([href^='#'])"
-SAME_PAGE_LINKS = "a[href=''], a[href^='#']"  # which leads to where relative links start from
-INERT_ELEMENTS = "template, noscript"  # a browser that runs scripts builds no elements of what is inside
-SVG_LINKS = "svg a"  # of which older ones have their target in another attribute
+SAME_PAGE_LINKS = "a[href=''], a[href^='#']"  # with a <base>, they lead to the base URL
+INERT_ELEMENTS = "template, noscript"  # a browser with scripting builds no elements inside
+SVG_LINKS = "svg a"  # SVG 1.1 uses xlink:href
 search_unavailable_after = re.compile(
     r"\bunavailable_after\s*:\s*((?:[a-z]{3,9},\s*)?[^,\n]{4,60})", re.IGNORECASE
-).search  # commas in dates
+).search  # a date may contain a comma after the weekday
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 
 
 class RawLink(Struct, frozen=True, gc=False):
-    """A link as the page spells it, without its fragment."""
+    """A link with its href as written in the page, without its fragment."""
 
     href: str
     anchor: str = ""
     nofollow: bool = False
-    tag_path: str = ""  # the tags above it, where asked for
+    tag_path: str = ""  # tags above the link; "" unless requested
 
 
 class PageMetadata(Struct, frozen=True):
-    """What one pass over the tree found; URLs as spelled, relative to `base`."""
+    """Links and metadata of a page. URLs are as written, relative to `base_url`."""
 
     base_url: str
     links: list[RawLink]
@@ -53,52 +56,57 @@ class PageMetadata(Struct, frozen=True):
     nofollow: bool = False
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
-    tvi_url: str = ""  # the file with its volatile parts
-    unavailable_after: str = ""  # when the page says it is over, as spelled
-    encoding: str = "utf-8"  # in which the queries of its links are escaped
+    tvi_url: str = ""  # list of the volatile parts of the site (TVI)
+    unavailable_after: str = ""  # robots directive, as written
+    encoding: str = "utf-8"  # of the page; query strings of its links are percent-encoded in it
 
 
 def extract_metadata(
     page: Document | ScanResult, url: str, with_tag_paths: bool = False, agent: str = "sanderling"
 ) -> PageMetadata:
-    """Read links and head of a page at `url`, as the agent of this name; the places of links only a tree knows."""
+    """Extract links and metadata of the page at `url`, with the robots directives for `agent`.
+
+    Tag paths need a parsed tree; a `ScanResult` has none.
+    """
     if isinstance(page, ScanResult):
         return add_anchor_links(extract_head(page, url, agent), page, url)
     return _extract_from_tree(page, url, _HeadReader(agent.lower()), with_tag_paths)
 
 
 def _extract_from_tree(tree: Document, url: str, head: "_HeadReader", with_tag_paths: bool) -> PageMetadata:
-    found: dict[str, RawLink] = {}
+    links: dict[str, RawLink] = {}
     for tag in HEAD_TAGS:
         for element in tree.find_all(tag):
-            head.read_element(element, found)
-    dropped = _add_anchors(tree, found, with_tag_paths)
+            head.read_element(element, links)
+    dropped_count = _add_anchors(tree, links, with_tag_paths)
     base = _resolve_base(url, _find_base_hrefs(tree)) if tree.find("base") is not None else url
-    if base != url and (bare := tree.select_one(SAME_PAGE_LINKS)) is not None and len(found) < MAX_LINKS:
-        anchor = get_single_line_text(bare).strip()[:MAX_ANCHOR] or _get_image_alt(bare)
-        found[""] = RawLink("", anchor, _is_nofollow(bare), get_tag_path(bare) if with_tag_paths else "")
+    if base != url and (same_page := tree.select_one(SAME_PAGE_LINKS)) is not None and len(links) < MAX_LINKS:
+        anchor = get_single_line_text(same_page).strip()[:MAX_ANCHOR] or _get_image_alt(same_page)
+        links[""] = RawLink("", anchor, _is_nofollow(same_page), get_tag_path(same_page) if with_tag_paths else "")
     root = tree.root
     language = (root.attr("lang") or "") if root is not None else ""
-    return head.build_metadata(base, list(found.values()), dropped, language, tree.encoding or "utf-8")
+    return head.build_metadata(base, list(links.values()), dropped_count, language, tree.encoding or "utf-8")
 
 
 def extract_head(page: ScanResult, url: str, agent: str = "sanderling") -> PageMetadata:
-    """Read all but the links in the text of a page."""
-    head, found = _HeadReader(agent.lower()), dict[str, RawLink]()
+    """Extract everything except the anchor links."""
+    head, links = _HeadReader(agent.lower()), dict[str, RawLink]()
     for element in sorted(page.elements, key=_get_head_order):
-        head.read_element(element, found)
-    base = _resolve_base(url, (one.href for one in page.elements if one.tag == "base" and not one.is_in_noscript))
-    return head.build_metadata(base, list(found.values()), 0, page.language, page.encoding)
+        head.read_element(element, links)
+    base = _resolve_base(
+        url, (element.href for element in page.elements if element.tag == "base" and not element.is_in_noscript)
+    )
+    return head.build_metadata(base, list(links.values()), 0, page.language, page.encoding)
 
 
 def add_anchor_links(head: PageMetadata, page: ScanResult, url: str) -> PageMetadata:
-    """Add the links in the text of a page."""
-    found = {link.href: link for link in head.links}
-    dropped = _add_scanned_anchors(page, found)
-    if page.same_page_link is not None and head.base_url != url and len(found) < MAX_LINKS:
+    """Return the metadata with the anchor links added."""
+    links = {link.href: link for link in head.links}
+    dropped_count = _add_scanned_anchors(page, links)
+    if page.same_page_link is not None and head.base_url != url and len(links) < MAX_LINKS:
         rel, anchor = page.same_page_link
-        found[""] = RawLink("", anchor, _has_nofollow(rel))
-    return replace(head, links=list(found.values()), dropped_count=dropped)
+        links[""] = RawLink("", anchor, _has_nofollow(rel))
+    return replace(head, links=list(links.values()), dropped_count=dropped_count)
 
 
 def _get_head_order(element: ScannedElement) -> int:
@@ -113,7 +121,7 @@ def _find_base_hrefs(tree: Document) -> Iterator[str]:
 
 
 def _resolve_base(url: str, hrefs: Iterator[str]) -> str:
-    """Give the address relative links start from: the first base with one, unless it is nonsense (WHATWG)."""
+    """Resolve the first base href (WHATWG); an invalid, `data:`, or `javascript:` base is ignored."""
     for href in hrefs:
         try:
             base = ada_url.join_url(url, href)
@@ -124,7 +132,7 @@ def _resolve_base(url: str, hrefs: Iterator[str]) -> str:
 
 
 def _add_scanned_anchors(page: ScanResult, links: dict[str, RawLink]) -> int:
-    """Add the anchors as `_anchors` does."""
+    """Add anchors with the same rules as `_add_anchors`; return the number dropped."""
     dropped = 0
     for href, rel, anchor in page.links:
         known = links.get(href)
@@ -138,11 +146,11 @@ def _add_scanned_anchors(page: ScanResult, links: dict[str, RawLink]) -> int:
 
 
 def _add_anchors(tree: Document, links: dict[str, RawLink], with_tag_paths: bool) -> int:
-    """Add the anchors, once per page they lead to; the first anchor text that says something stays."""
+    """Add each target with its first non-empty anchor text; return the number of dropped links."""
     dropped = 0
     elements = tree.select(OUTGOING_LINKS)
-    if drawn := tree.select(SVG_LINKS):
-        elements += [element for element in drawn if not element.attr("href")]
+    if svg_links := tree.select(SVG_LINKS):
+        elements += [element for element in svg_links if not element.attr("href")]
     for element in elements:
         href = element.attr("href") or (element.attr("xlink:href") if element.namespace is Namespace.SVG else "")
         if not href:
@@ -164,7 +172,6 @@ def _add_anchors(tree: Document, links: dict[str, RawLink], with_tag_paths: bool
 
 
 def _get_image_alt(element: Element) -> str:
-    """The alternative text of a link that is an image."""
     image = element.find("img")
     return (image.attr("alt") or "").strip()[:MAX_ANCHOR] if image is not None else ""
 
@@ -179,19 +186,18 @@ def _has_nofollow(rel: str) -> bool:
 
 
 def _is_in_noscript(element: Element | ScannedElement) -> bool:
-    """Say whether an element is for those without scripts."""
     return (
         bool(element.is_in_noscript) if isinstance(element, ScannedElement) else element.closest("noscript") is not None
     )
 
 
 def _is_alternate_version(element: Element | ScannedElement, rel: list[str]) -> bool:
-    """Say whether a link leads to the page in another language or for another device."""
+    """Return whether a link leads to the page in another language or for another device."""
     return "stylesheet" not in rel and bool(element.attr("hreflang") or element.attr("media"))
 
 
 def parse_robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
-    """Read one robots meta or X-Robots-Tag value; directives for other agents are passed over."""
+    """Yield the directives of a robots meta value that apply to `agent` or to all agents."""
     for part in content.lower().split(","):
         name, colon, value = part.partition(":")
         if not colon or name.strip() in ("*", "robots", agent):
@@ -199,7 +205,7 @@ def parse_robots_directives(content: str, agent: str = "sanderling") -> Iterator
 
 
 class _HeadReader:
-    """Collects what the few head-like elements say."""
+    """Collects metadata from head elements, and links from `area` and frames."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -213,7 +219,6 @@ class _HeadReader:
     def build_metadata(
         self, base_url: str, links: list[RawLink], dropped_count: int, language: str, encoding: str
     ) -> PageMetadata:
-        """Say all that was found."""
         return PageMetadata(
             base_url,
             links,

@@ -1,4 +1,4 @@
-"""Where a page sends its readers by itself: `<meta http-equiv=refresh>`, read as browsers read it (WHATWG)."""
+"""Parse `<meta http-equiv=refresh>` and the Refresh header as browsers do (WHATWG)."""
 
 import re
 
@@ -10,11 +10,11 @@ _match_url_prefix = re.compile(rf"url{_WHITESPACE}={_WHITESPACE}", re.IGNORECASE
 
 
 def parse_refresh_target(content: str) -> str:
-    """Read the target as spelled; empty for the page itself, and where the value is none."""
-    time = _match_delay(content)
-    rest = content[time.end() :] if time else ""
-    if name := _match_url_prefix(rest):
-        rest = rest[name.end() :]
+    """Return the target URL as written, or "" if the value is invalid or reloads the same page."""
+    delay = _match_delay(content)
+    rest = content[delay.end() :] if delay else ""
+    if prefix := _match_url_prefix(rest):
+        rest = rest[prefix.end() :]
     elif rest[:1] in ("u", "U"):
         return rest
     return rest[1:].partition(rest[0])[0] if rest[:1] in ("'", '"') else rest

@@ -1,6 +1,6 @@
-"""The few files of C in `c/`, where somebody compiled them (installing does so where there is a compiler).
+"""Load the optional C library compiled from `_native/` by hatch_build.py.
 
-All they do is done by Python as well, and takes several times as long: without them a crawl is the same, and slower.
+Every function in it has a Python equivalent that is several times slower, so a crawl without it gives the same results.
 """
 
 import ctypes
@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from xxhash import _xxhash  # type: ignore[attr-defined]  # the library itself, for its function in C
+from xxhash import _xxhash  # type: ignore[attr-defined]  # loaded with ctypes for XXH3_64bits
 
 SOURCE_DIR = Path(__file__).with_name("_native")
 LIBRARY_PATH = Path(__file__).with_name("_native.so")
 
 
 class NativeLibrary(NamedTuple):
-    """The library, and the hash it borrows."""
+    """The loaded library and the XXH3 function that it calls."""
 
     library: ctypes.CDLL
     hash_function: ctypes.c_void_p
 
 
 def load_library(path: Path = LIBRARY_PATH) -> NativeLibrary | None:
-    """Load the library, if it is there, made of these sources, and the hash is at hand that it needs."""
+    """Load the library, or return None if it is missing or stale, or xxhash does not export XXH3."""
     with suppress(OSError, AttributeError):
         native, hashes = ctypes.CDLL(str(path)), ctypes.CDLL(_xxhash.__file__)
         native.sanderling_ready.restype = ctypes.c_uint32
@@ -33,7 +33,10 @@ def load_library(path: Path = LIBRARY_PATH) -> NativeLibrary | None:
 
 
 def compute_checksum(sources: Path) -> int:
-    """Sum the sources up, as hatch_build.py does for the library it makes: an update may have compiled nothing."""
+    """Return the CRC-32 of the sources, as hatch_build.py compiles it into the library.
+
+    Detects a stale library after an update without a rebuild.
+    """
     return crc32(b"".join(source.read_bytes() for source in sorted(sources.glob("*.[ch]"))))
 
 

@@ -1,4 +1,4 @@
-"""Bytes to a tree: the only module that knows which HTML parser we use."""
+"""Parse HTML bytes into a tree. The only module that depends on a specific HTML parser."""
 
 import re
 from collections.abc import Sequence
@@ -19,10 +19,11 @@ __all__ = ["Document", "Element", "Namespace", "get_attribute_values", "is_html"
 
 
 def parse_html(body: bytes, charset: str = "", positions: bool = False) -> Document:
-    """Parse a page as a browser would: byte order mark, then the declared charset, then what the page says itself.
+    """Parse a page as a browser does. Encoding: byte order mark, then `charset`, then meta declaration.
 
-    With `positions` elements know where in the body they begin. Trees that a page hangs into the shadow of its own stay
-    templates, so that their links are found.
+    With `positions`, elements know their source offsets. Declarative shadow roots stay templates, so that their links
+    are found. An unclosed `<iframe>` inside `<noscript>` would swallow the rest of the page; such a page is parsed
+    again with scripting, where `<noscript>` is plain text, and the text is dropped.
     """
     body = expand_self_closed_tags(body)
     tree = _parse_body(body, charset, positions)
@@ -37,15 +38,14 @@ def parse_html(body: bytes, charset: str = "", positions: bool = False) -> Docum
 
 
 def _may_move_base(body: bytes) -> bool:
-    """Return whether a `<base>` tag follows a `<noscript>` tag in the source."""
     lower = body.lower()
     return -1 < lower.find(b"<noscript") < lower.rfind(b"<base")
 
 
 def _drop_noscript_bases(tree: Document, scripting_tree: Document) -> None:
-    """Remove the bases before the first one that a browser with scripting builds.
+    """Remove the base elements before the first base that a browser with scripting builds.
 
-    Without scripting, `<base>` ends a `<noscript>` in the head, and stands beside it in the tree (WHATWG 13.2.6.4.5).
+    Without scripting, `<base>` ends a `<noscript>` in the head and becomes its sibling (WHATWG 13.2.6.4.5).
     """
     first = next((base.attr("href") for base in scripting_tree.find_all("base") if base.attr("href") is not None), None)
     for element in tree.find_all("base"):
@@ -55,10 +55,7 @@ def _drop_noscript_bases(tree: Document, scripting_tree: Document) -> None:
 
 
 def _parse_body(body: bytes, charset: str, positions: bool, scripting: bool = False) -> Document:
-    """Parse a page; with `scripting` what is for those without scripts is one text.
-
-    A browser reads it so: there a frame that nothing closes takes no more along. Else it swallows the rest of the page.
-    """
+    """Parse a page. With `scripting`, the content of `<noscript>` is a single text node."""
     charset = charset or (_get_xml_encoding(body) if body.startswith(b"<?xml") else "")
     read = partial(
         turbohtml.parse, body, positions=positions, scripting=scripting, allow_declarative_shadow_roots=False
@@ -66,21 +63,21 @@ def _parse_body(body: bytes, charset: str, positions: bool, scripting: bool = Fa
     if charset and not body.startswith(BYTE_ORDER_MARKS):
         try:
             return read(encoding=charset)
-        except LookupError:  # a charset nobody knows is no declaration
+        except LookupError:  # ignore an unknown charset
             pass
     return read(detect_encoding=True)
 
 
 def _get_xml_encoding(body: bytes) -> str:
-    """Take the encoding out of an XML declaration, unless the page says it the way of HTML, which counts more."""
+    """Return the encoding of the XML declaration, unless a meta charset overrides it."""
     declared = _match_xml_encoding(body[:PRESCAN_BYTES])
     if declared is None or _search_meta_charset(body[:PRESCAN_BYTES]):
         return ""
     name = declared[1].decode().lower()
-    return "utf-8" if name.startswith("utf-16") else name  # what could be read so far is no UTF-16
+    return "utf-8" if name.startswith("utf-16") else name  # the declaration was readable as ASCII, so it is not UTF-16
 
 
 def get_attribute_values(elements: Sequence[Element], name: str) -> list[str]:
-    """Read one attribute of elements that have it, all in one go."""
+    """Return the values of an attribute for all elements; much faster than a loop."""
     found = list(map(Element.attr, elements, repeat(name)))
     return [value or "" for value in found] if None in found else found  # type: ignore[return-value]

@@ -1,16 +1,16 @@
-"""Text without markup: whether bytes are text at all, and what they say."""
+"""Detect and decode plain text."""
 
 import re
 
 from sanderling.html.encoding import detect_encoding, get_codec, has_byte_order_mark
 
-SNIFFED_BYTES = 1445  # bytes at the beginning that tell (WHATWG, MIME sniffing, 7.2)
-UTF16_CODECS = frozenset({"utf-16-le", "utf-16-be"})  # encodings whose letters hold zeros
+SNIFFED_BYTES = 1445  # WHATWG MIME sniffing, section 7.2
+UTF16_CODECS = frozenset({"utf-16-le", "utf-16-be"})  # their characters contain zero bytes
 _search_binary = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]").search
 
 
 def is_text(body: bytes, charset: str = "") -> bool:
-    """Say whether bytes that are called text can be: servers call files so whose type they do not know."""
+    """Return whether a body can be text; servers label unknown file types as text."""
     return (
         has_byte_order_mark(body)
         or get_codec(charset) in UTF16_CODECS
@@ -19,7 +19,7 @@ def is_text(body: bytes, charset: str = "") -> bool:
 
 
 def decode_plain_text(body: bytes, charset: str = "") -> str:
-    """Read bytes as text by their mark, the declared charset, UTF-8, else windows-1252; never fails."""
+    """Decode by byte order mark, declared charset, UTF-8, or windows-1252. Never raises."""
     encoding = detect_encoding(body[:SNIFFED_BYTES], charset)
     if encoding == "utf-8" and not get_codec(charset) and not _is_utf8(body):
         encoding = "cp1252"
@@ -30,6 +30,6 @@ def _is_utf8(body: bytes) -> bool:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as fault:
-        # a character may be cut at the end; where it would be the only foreign one, the text is in another encoding
+        # A truncated body may end inside a character. If that is its only non-ASCII byte, it is not UTF-8.
         return fault.start > len(body) - 4 and not body[: fault.start].isascii()
     return True

@@ -1,24 +1,24 @@
-"""What a page's X-Robots-Tag says, as far as it is meant for everybody or for us."""
+"""Parse the X-Robots-Tag header."""
 
 import re
 from collections.abc import Iterator
 
 from sanderling.html.links import search_unavailable_after
 
-# A name, in lower case; not a part of a date.
+# An agent name in lower case, which is not part of a date.
 _is_agent_name = re.compile(r"\*|(?=[0-9]*+[a-z_\-])[a-z0-9_\-]++(?:/[\w.]*+)?").fullmatch
-_find_names = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # whatever stands before a colon
+_find_names = re.compile(r"(?<![\w*\-])([\w*\-]++)(?:/[\w.]*+)?+\s*+:").findall  # any word before a colon
 _VALUED_DIRECTIVES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
 def parse_robots_tag(value: str, agent: str = "sanderling") -> tuple[bool, bool]:
-    """Read the lines of the header: noindex and nofollow."""
+    """Return (noindex, nofollow) for `agent`. `value` has a line per header."""
     directives = {word for line in value.lower().split("\n") for word in _iterate_directives(line, agent.lower())}
     return bool(directives & {"noindex", "none"}), bool(directives & {"nofollow", "none"})
 
 
 def parse_unavailable_after(value: str, agent: str = "sanderling") -> str:
-    """Read until when a page is there, as spelled; empty if nothing is said."""
+    """Return the unavailable_after date as written, or ""."""
     for line in value.split("\n"):
         found = search_unavailable_after(line)
         names = (
@@ -32,14 +32,14 @@ def parse_unavailable_after(value: str, agent: str = "sanderling") -> str:
 
 
 def _iterate_directives(line: str, agent: str) -> Iterator[str]:
-    """Give the directives of one line; an agent's name in front holds for all that follows it."""
-    ours = True
+    """Yield the directives of a line; an agent name applies to everything after it."""
+    applies = True
     for part in line.split(","):
         *names, value = part.split(":")
         for name in map(str.strip, names):
             if name in _VALUED_DIRECTIVES or not _is_agent_name(name):
-                break  # the rest is its value, colons and all
-            ours = name.partition("/")[0] in ("*", agent)
+                break  # the rest is its value, which may contain colons
+            applies = name.partition("/")[0] in ("*", agent)
         else:
-            if ours:
+            if applies:
                 yield from value.replace(";", " ").split()

@@ -1,22 +1,22 @@
-"""A page as the fast scan reads it, without a tree: elements of its head, links, and marks of its text."""
+"""Data model of the fast scan: head elements, links, and text fingerprints of a page without a tree."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
 
-FIELD_END = "\0"  # of a field
+FIELD_END = "\0"
 IGNORED_META_NAMES = (
     "viewport",
     "generator",
-)  # names of meta tags that are not told; a robot that is called so needs a tree
+)  # meta elements that the scan skips; a crawler with such a user agent needs a tree
 
 
 class ScannedElement(NamedTuple):
-    """An element that says something of the page or of others; what it does not say is empty."""
+    """An element with metadata or a link; missing attributes are empty."""
 
     tag: str
-    is_in_noscript: str  # for those without scripts
+    is_in_noscript: str  # "1" inside <noscript>, else ""
     text: str
     href: str
     rel: str
@@ -30,7 +30,6 @@ class ScannedElement(NamedTuple):
     alt: str
 
     def attr(self, name: str) -> str:
-        """Give one attribute."""
         return self[_FIELD_INDEXES[name]]
 
 
@@ -38,18 +37,18 @@ _FIELD_INDEXES = {name.replace("_", "-"): place for place, name in enumerate(Sca
 
 
 class ScanResult(Struct, frozen=True):
-    """What was seen of a page."""
+    """Result of the fast scan of a page."""
 
     encoding: str
     language: str
     elements: list[ScannedElement]
-    link_table: bytes  # of its links: target without fragment, rel and words of each; most targets are there once
-    structure_blocks: list[str]  # what structure.structure is made of
-    text_fingerprints: tuple[bytes, bytes]  # of its text
-    same_page_link: tuple[str, str] | None = None  # rel and words of its first link to a place of its own
+    link_table: bytes  # href without fragment, rel, and anchor text of each link; targets may repeat
+    structure_blocks: list[str]  # input of the structure fingerprint
+    text_fingerprints: tuple[bytes, bytes]
+    same_page_link: tuple[str, str] | None = None  # (rel, anchor text) of the first same-page link
 
     @property
     def links(self) -> Iterator[tuple[str, str, str]]:
-        """Read the table of its links."""
+        """Yield (href, rel, anchor text) of each link."""
         fields = iter(self.link_table.decode().split(FIELD_END)[:-1])
         return zip(fields, fields, fields, strict=True)

@@ -1,4 +1,4 @@
-"""What a page loads besides itself: images, scripts, style sheets."""
+"""Extract the images, scripts, and style sheets that a page loads."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ match_srcset_descriptors = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?").match
 
 
 def find_subresources(tree: Document) -> Iterator[str]:
-    """Spell out the images, scripts and style sheets a page uses; data inside the page is none of them."""
+    """Yield the URLs of subresources as written, except `data:` URLs."""
     for element in tree.iter_elements(("img", "script", "link", "video", "input")):
         for source in _get_sources(element):
             if not source.startswith("data:"):
@@ -18,32 +18,32 @@ def find_subresources(tree: Document) -> Iterator[str]:
 
 
 def _get_sources(element: Element) -> list[str]:
-    """List what one element loads; of a choice of images all, where there is no other."""
+    """Return the URLs that an element loads: its source, or all of `srcset` without a source."""
     match element.tag:
         case "link":
-            found = element.attr("href") if _is_loaded_link(element) else None
+            source = element.attr("href") if _is_loaded_link(element) else None
         case "video":
-            found = element.attr("poster")
+            source = element.attr("poster")
         case "input":
-            found = element.attr("src") if (element.attr("type") or "").lower() == "image" else None
+            source = element.attr("src") if (element.attr("type") or "").lower() == "image" else None
         case _:
-            found = element.attr("src")
-    if element.tag == "img" and (not found or found.startswith("data:")):
+            source = element.attr("src")
+    if element.tag == "img" and (not source or source.startswith("data:")):
         return parse_srcset(element.attr("srcset") or "")
-    return [found] if found else []
+    return [source] if source else []
 
 
 def parse_srcset(srcset: str) -> list[str]:
-    """Read the addresses in a `srcset`, as browsers part them (WHATWG): commas may stand inside and in brackets."""
-    found = []
-    at = 0
-    while part := match_srcset_url(srcset, at):
-        at = part.end()
-        address = part[1]
-        found.append(address.rstrip(","))
-        if not address.endswith(",") and (rest := match_srcset_descriptors(srcset, at)):
-            at = rest.end()
-    return [address for address in found if address]
+    """Return the URLs of a `srcset` value (WHATWG); commas may be part of a URL or a descriptor."""
+    urls = []
+    position = 0
+    while match := match_srcset_url(srcset, position):
+        position = match.end()
+        url = match[1]
+        urls.append(url.rstrip(","))
+        if not url.endswith(",") and (descriptors := match_srcset_descriptors(srcset, position)):
+            position = descriptors.end()
+    return [url for url in urls if url]
 
 
 def _is_loaded_link(link: Element) -> bool:

@@ -1,8 +1,9 @@
-"""The tag tree of a page, cleaned for comparison: what a template made, without what content, style and ads made.
+"""Build a cleaned tag tree of a page for template comparison.
 
-Inline tags are dropped and their blocks move up; what is never seen is left out; of siblings that are built the same
-only the first stays, so that ten rows and a thousand compare equal; what calls itself an advertisement or a widget is
-one node, whatever is inside. A tree is bounded in depth and size: no page can make comparing slow.
+- Inline tags are dropped; block elements inside them move up.
+- Invisible elements are dropped; advertisements, widgets, and embedded media become leaves.
+- Equal siblings are collapsed to one, so that a table with ten rows equals one with a thousand.
+- Depth and size are bounded, so that no page makes comparison slow.
 """
 
 import re
@@ -30,7 +31,7 @@ WIDGET_CLASSES = re.compile(
 
 
 class TagNode:
-    """A tag with its children, how many nodes it spans, and a digest: equal digests are equal subtrees."""
+    """A tag with its children, subtree size, and digest; equal digests mean equal subtrees."""
 
     __slots__ = ("children", "digest", "size", "tag")
 
@@ -45,7 +46,7 @@ class TagNode:
 
 
 def build_tag_tree(document: Document) -> TagNode:
-    """Take the cleaned tag tree of a page; an empty page is a bare `body`."""
+    """Build the cleaned tag tree; an empty page gives a bare `body`."""
     body = document.find("body") or document.find("frameset")
     if body is None:
         return TagNode("body")
@@ -54,7 +55,7 @@ def build_tag_tree(document: Document) -> TagNode:
 
 
 def _build_nodes(parent: Element, depth: int, budget: list[int]) -> Iterator[TagNode]:
-    """Clean the children of an element; those of an inline child come in its place."""
+    """Yield cleaned children; an inline child is replaced by its own children."""
     for child in parent.children:
         if not isinstance(child, Element) or child.tag in INVISIBLE_TAGS:
             continue
@@ -71,11 +72,10 @@ def _build_nodes(parent: Element, depth: int, budget: list[int]) -> Iterator[Tag
 
 
 def _drop_equal_siblings(nodes: Iterator[TagNode]) -> tuple[TagNode, ...]:
-    """Keep the first of the siblings that are built the same."""
-    kept: dict[int, TagNode] = {}
+    by_digest: dict[int, TagNode] = {}
     for node in nodes:
-        kept.setdefault(node.digest, node)
-    return tuple(kept.values())
+        by_digest.setdefault(node.digest, node)
+    return tuple(by_digest.values())
 
 
 def _is_widget(element: Element) -> bool:
@@ -84,33 +84,33 @@ def _is_widget(element: Element) -> bool:
 
 
 def get_tag_path(element: Element, levels: int = 3) -> str:
-    """Where an element stands: the tags above it with their first class, the nearest last."""
+    """Return the tags above an element with their first class, nearest last."""
     steps: list[str] = []
     node = element.parent
     while len(steps) < levels and isinstance(node, Element) and node.tag not in ("body", "html"):
-        name = (node.attr("class") or "").split()
-        steps.append(f"{node.tag}.{name[0]}" if name else node.tag)
+        classes = (node.attr("class") or "").split()
+        steps.append(f"{node.tag}.{classes[0]}" if classes else node.tag)
         node = node.parent
     return ">".join(reversed(steps))
 
 
 def format_tag_tree(node: TagNode) -> str:
-    """Write a tree as text, `body(div(ul(li)) p)`: what travels in a brief."""
+    """Serialize a tree as text such as `body(div(ul(li)) p)`."""
     inner = " ".join(map(format_tag_tree, node.children))
     return f"{node.tag}({inner})" if inner else node.tag
 
 
 def parse_tag_tree(text: str) -> TagNode:
-    """Read a tree that `write` wrote."""
+    """Parse the output of `format_tag_tree`. Raises ValueError if the text is not a single tree."""
     stack: list[tuple[str, list[TagNode]]] = [("", [])]
-    for tag, mark in re.findall(r"([^\s()]+)|([()])", text):
+    for tag, paren in re.findall(r"([^\s()]+)|([()])", text):
         if tag:
             stack[-1][1].append(TagNode(tag))
-        elif mark == "(":
+        elif paren == "(":
             stack.append((stack[-1][1].pop().tag, []))
         else:
             name, children = stack.pop()
             stack[-1][1].append(TagNode(name, tuple(children)))
     if len(stack) != 1 or len(stack[0][1]) != 1:
-        raise ValueError("not one tree")
+        raise ValueError("expected exactly one tag tree")
     return stack[0][1][0]

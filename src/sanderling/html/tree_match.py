@@ -1,9 +1,8 @@
-"""How alike two tag trees are: Simple Tree Matching, and the methods it is compared with.
+"""Similarity of two tag trees: Simple Tree Matching, and the measures it is compared with.
 
-Simple Tree Matching counts the nodes two trees have in common, from the root down and in order. The recurrence printed
-in the thesis adds the weight outside the maximum and so counts more nodes than there are; ours is the corrected one
-(SPEC, section 9). Equal subtrees are recognised by their digest and equal siblings at either end are matched at once,
-which is exact: nothing can be matched better than with its equal.
+Simple Tree Matching counts the nodes that two trees share, from the root down and in order. The recurrence printed in
+the thesis adds the weight outside the maximum and counts too many nodes; this is the corrected version (SPEC, section
+9). Equal subtrees are recognized by digest, and equal siblings at both ends are matched directly; both are exact.
 """
 
 from collections import Counter
@@ -12,31 +11,31 @@ from enum import StrEnum
 
 from sanderling.html.tag_tree import TagNode
 
-SIMILAR_THRESHOLD, SAME_THRESHOLD = 0.4, 0.9  # MIG 7.2: similar from here, and nearly the same from there
+SIMILAR_THRESHOLD, SAME_THRESHOLD = 0.4, 0.9  # lower bounds (MIG 7.2)
 
 
 class SimilarityClass(StrEnum):
-    """What a similarity means."""
+    """Classification of a tag tree similarity."""
 
-    DIFFERENT = "different"  # another structure
-    SIMILAR = "similar"  # the same structure with other content: what a structure-driven crawl looks for
-    SAME = "same"  # nearly the same tree: built alike, and perhaps a duplicate
+    DIFFERENT = "different"
+    SIMILAR = "similar"  # same template, other content
+    SAME = "same"  # nearly equal trees, possibly duplicates
 
 
 def classify_similarity(similarity: float) -> SimilarityClass:
-    """Read a similarity by the thesis's two thresholds; what is over the upper one also goes to the duplicate test."""
+    """Classify a similarity by the two thresholds of the thesis."""
     if similarity < SIMILAR_THRESHOLD:
         return SimilarityClass.DIFFERENT
     return SimilarityClass.SIMILAR if similarity <= SAME_THRESHOLD else SimilarityClass.SAME
 
 
 def compute_similarity(a: TagNode, b: TagNode) -> float:
-    """Matched nodes over the mean size, in [0, 1]."""
+    """Return matching nodes divided by the mean size, in [0, 1]."""
     return count_matching_nodes(a, b) / ((a.size + b.size) / 2)
 
 
 def count_matching_nodes(a: TagNode, b: TagNode) -> int:
-    """Count the nodes that match: Simple Tree Matching."""
+    """Count matching nodes with Simple Tree Matching."""
     return _count_matching_nodes(a, b, {})
 
 
@@ -55,7 +54,7 @@ def _count_matching_nodes(a: TagNode, b: TagNode, cache: dict[tuple[int, int], i
 
 
 def _align(first: Sequence[TagNode], second: Sequence[TagNode], cache: dict[tuple[int, int], int]) -> int:
-    """Best weight of an order-keeping alignment of two lists of subtrees."""
+    """Return the best weight of an order-preserving alignment of two lists of subtrees."""
     start, total = 0, 0
     while start < min(len(first), len(second)) and first[start].digest == second[start].digest:
         total += first[start].size
@@ -67,17 +66,20 @@ def _align(first: Sequence[TagNode], second: Sequence[TagNode], cache: dict[tupl
     rows, columns = first[start : len(first) - end], second[start : len(second) - end]
     row = [0] * (len(columns) + 1)
     for a in rows:
-        before = 0
+        diagonal = 0
         for j, b in enumerate(columns):
             above = row[j + 1]
-            weight = before + _count_matching_nodes(a, b, cache) if a.tag == b.tag else 0
-            before = above
+            weight = diagonal + _count_matching_nodes(a, b, cache) if a.tag == b.tag else 0
+            diagonal = above
             row[j + 1] = max(above, row[j], weight)
     return total + row[-1]
 
 
 def count_matching_nodes_as_printed(a: TagNode, b: TagNode) -> int:
-    """The recurrence as printed, kept to show what it counts: a list of four equal items scores 8, not 5."""
+    """Count matching nodes with the recurrence as printed in the thesis.
+
+    Shows its error: a list of four equal items scores 8 instead of 5.
+    """
     if a.tag != b.tag:
         return 0
     table = [[0] * (len(b.children) + 1) for _ in range(len(a.children) + 1)]
@@ -88,56 +90,56 @@ def count_matching_nodes_as_printed(a: TagNode, b: TagNode) -> int:
     return table[-1][-1] + 1
 
 
-# Rivals (SPEC, section 12.6)
+# Measures for comparison (SPEC, section 12.6)
 
 
 def list_tags(node: TagNode) -> list[str]:
-    """The tags of a tree in document order."""
-    found, waiting = [], [node]
-    while waiting:
-        node = waiting.pop()
-        found.append(node.tag)
-        waiting.extend(reversed(node.children))
-    return found
+    """Return the tags of a tree in document order."""
+    tags, stack = [], [node]
+    while stack:
+        node = stack.pop()
+        tags.append(node.tag)
+        stack.extend(reversed(node.children))
+    return tags
 
 
 def compute_tag_overlap(a: TagNode, b: TagNode) -> float:
-    """LIT-TAG: tags in common, however they are arranged, over all tags of either."""
-    one, other = Counter(list_tags(a)), Counter(list_tags(b))
-    return (one & other).total() / (one | other).total()
+    """LIT-TAG: return shared tags, in any order, divided by all tags of both trees."""
+    first, second = Counter(list_tags(a)), Counter(list_tags(b))
+    return (first & second).total() / (first | second).total()
 
 
 def compute_tag_sequence_similarity(a: TagNode, b: TagNode) -> float:
-    """Tags in common in the same order: longest common subsequence over the mean length."""
-    one, other = list_tags(a), list_tags(b)
-    row = [0] * (len(other) + 1)
-    for tag in one:
-        before = 0
-        for j, candidate in enumerate(other):
+    """Return the longest common subsequence of tags divided by the mean length."""
+    first, second = list_tags(a), list_tags(b)
+    row = [0] * (len(second) + 1)
+    for tag in first:
+        diagonal = 0
+        for j, candidate in enumerate(second):
             above = row[j + 1]
-            row[j + 1] = before + 1 if tag == candidate else max(above, row[j])
-            before = above
-    return row[-1] / ((len(one) + len(other)) / 2)
+            row[j + 1] = diagonal + 1 if tag == candidate else max(above, row[j])
+            diagonal = above
+    return row[-1] / ((len(first) + len(second)) / 2)
 
 
 def compute_layer_similarity(a: TagNode, b: TagNode) -> float:
-    """LIT-LAY: one minus the sum of differences, layer by layer from the root, over all nodes."""
+    """LIT-LAY: return 1 minus the tag differences per layer, divided by all nodes."""
     difference, first, second = 0, [a], [b]
     while first or second:
-        one, other = Counter(node.tag for node in first), Counter(node.tag for node in second)
-        difference += ((one - other) + (other - one)).total()
+        first_tags, second_tags = Counter(node.tag for node in first), Counter(node.tag for node in second)
+        difference += ((first_tags - second_tags) + (second_tags - first_tags)).total()
         first = [child for node in first for child in node.children]
         second = [child for node in second for child in node.children]
     return 1 - difference / (a.size + b.size)
 
 
 def compute_edit_similarity(a: TagNode, b: TagNode) -> float:
-    """LIT-TED: one minus the edit distance over all nodes."""
+    """LIT-TED: return 1 minus the edit distance divided by all nodes."""
     return 1 - compute_edit_distance(a, b) / (a.size + b.size)
 
 
 def compute_edit_distance(a: TagNode, b: TagNode) -> int:
-    """Nodes to insert, delete or rename to turn one tree into the other, subtrees coming and going whole (Selkow)."""
+    """Return the number of inserted, deleted, and renamed nodes, with whole subtrees inserted or deleted (Selkow)."""
     return _count_edits(a, b, {})
 
 
@@ -150,11 +152,11 @@ def _count_edits(a: TagNode, b: TagNode, cache: dict[tuple[int, int], int]) -> i
         for child in b.children:
             row.append(row[-1] + child.size)
         for left in a.children:
-            before, row[0] = row[0], row[0] + left.size
+            diagonal, row[0] = row[0], row[0] + left.size
             for j, right in enumerate(b.children, 1):
                 above = row[j]
-                row[j] = min(above + left.size, row[j - 1] + right.size, before + _count_edits(left, right, cache))
-                before = above
+                row[j] = min(above + left.size, row[j - 1] + right.size, diagonal + _count_edits(left, right, cache))
+                diagonal = above
         cache[pair] = row[-1] + (a.tag != b.tag)
     return cache[pair]
 

@@ -1,4 +1,4 @@
-"""What changes by itself on a page."""
+"""Tests of stripping volatile text."""
 
 import pytest
 from hypothesis import given
@@ -111,7 +111,7 @@ PIECES = (
         ("Seite in 0,12 Sekunden erstellt", "Seite in 1,4 Sekunden erstellt"),
     ],
 )
-def test_stamps_are_taken_out(old: str, new: str) -> None:
+def test_volatile_text_is_stripped(old: str, new: str) -> None:
     assert strip_volatile_text(old) == strip_volatile_text(new) != old
 
 
@@ -166,7 +166,7 @@ def test_stamps_are_taken_out(old: str, new: str) -> None:
         ("vừa xong", "3 giờ trước"),
     ],
 )
-def test_how_long_ago_it_was_is_a_stamp_in_many_languages(old: str, new: str) -> None:
+def test_relative_times_are_stripped_in_many_languages(old: str, new: str) -> None:
     assert strip_volatile_text(old) == strip_volatile_text(new) != old
 
 
@@ -186,7 +186,7 @@ def test_how_long_ago_it_was_is_a_stamp_in_many_languages(old: str, new: str) ->
         "Fino a 3 giorni prima",
     ],
 )
-def test_days_before_something_are_no_stamp(line: str) -> None:
+def test_days_before_an_event_are_content(line: str) -> None:
     assert strip_volatile_text(line) == line
 
 
@@ -229,7 +229,7 @@ def test_days_before_something_are_no_stamp(line: str) -> None:
         ("本页面最后修订于2027年5月5日 (星期三) 10:31。", "本页面最后修订于2027年6月9日 (星期三) 08:02。"),
     ],
 )
-def test_when_it_was_changed_is_a_stamp_in_many_languages(old: str, new: str) -> None:
+def test_update_times_are_stripped_in_many_languages(old: str, new: str) -> None:
     assert strip_volatile_text(old) == strip_volatile_text(new) != old
 
 
@@ -302,7 +302,7 @@ def test_when_it_was_changed_is_a_stamp_in_many_languages(old: str, new: str) ->
         ("1204 подписчика", "1251 подписчик"),
     ],
 )
-def test_counters_of_visitors_are_stamps_in_many_languages(old: str, new: str) -> None:
+def test_visitor_counters_are_stripped_in_many_languages(old: str, new: str) -> None:
     assert strip_volatile_text(old) == strip_volatile_text(new) != old
 
 
@@ -361,7 +361,7 @@ def test_counters_of_visitors_are_stamps_in_many_languages(old: str, new: str) -
         "播放器版本 3.2",
     ],
 )
-def test_other_numbers_are_no_counters(line: str) -> None:
+def test_other_numbers_are_content(line: str) -> None:
     assert strip_volatile_text(line) == line
 
 
@@ -434,7 +434,7 @@ def test_other_numbers_are_no_counters(line: str) -> None:
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ],
 )
-def test_what_an_author_wrote_stays(line: str) -> None:
+def test_numbers_and_times_in_content_are_kept(line: str) -> None:
     assert strip_volatile_text(line) == line
 
 
@@ -446,11 +446,11 @@ def test_what_an_author_wrote_stays(line: str) -> None:
         "Generated on 5 May 2027, 10:31",
     ],
 )
-def test_a_line_that_says_when_a_page_changed_and_nothing_else_is_a_stamp_as_a_whole(line: str) -> None:
+def test_update_line_is_stripped_completely(line: str) -> None:
     assert strip_volatile_text(line) == ""
 
 
-def test_a_label_whose_time_is_told_stays() -> None:
+def test_label_of_clock_time_is_kept() -> None:
     assert strip_volatile_text("Server time: 11:58") == "Server time: "
 
 
@@ -467,7 +467,7 @@ def test_a_label_whose_time_is_told_stays() -> None:
         ("Bus 5, updated 10:30", "Bus 6, updated 10:30"),
     ],
 )
-def test_a_number_beside_a_stamp_is_content(old: str, new: str) -> None:
+def test_number_next_to_volatile_text_is_content(old: str, new: str) -> None:
     assert strip_volatile_text(old) != strip_volatile_text(new)
 
 
@@ -476,7 +476,7 @@ def test_a_time_in_a_long_paragraph_is_content() -> None:
     assert strip_volatile_text(line) == line
 
 
-def test_references_lose_builds_and_cache_busters() -> None:
+def test_asset_urls_lose_build_ids_and_cache_busters() -> None:
     assert strip_build_id("/static/app.78c92fac7aa8fdd8.js?v=12#x") == strip_build_id("/static/app.11112fac7aa8fdd9.js")
     assert strip_build_id("/static/app.js") != strip_build_id("/static/other.js")
     assert strip_build_id("/static/app.a1b2c3.js") == strip_build_id("/static/app.d4e5f6.js")
@@ -490,16 +490,16 @@ def test_references_lose_builds_and_cache_busters() -> None:
     st.lists(st.lists(st.sampled_from(PIECES), max_size=4), min_size=1, max_size=6),
     st.sampled_from((" ", "\u00a0", "")),
 )
-def test_no_stamp_is_passed_over_where_many_lines_are_looked_at_together(rows: list[list[str]], blank: str) -> None:
-    lines = [blank.join(row) for row in rows]
+def test_flagging_many_lines_misses_no_volatile_text(rows: list[list[str]], separator: str) -> None:
+    lines = [separator.join(row) for row in rows]
     assert [
         line
-        for line, may in zip(lines, flag_volatile_lines(lines), strict=True)
-        if not may and strip_volatile_text(line) != line
+        for line, flag in zip(lines, flag_volatile_lines(lines), strict=True)
+        if not flag and strip_volatile_text(line) != line
     ] == []
 
 
-def test_of_most_lines_it_is_seen_at_once_that_they_have_no_stamp() -> None:
+def test_lines_without_triggers_are_not_flagged() -> None:
     lines = [
         "Chapter 12",
         "73.7.\u00a0Heap-Only Tuples",

@@ -1,4 +1,4 @@
-"""Lines of a text that are furniture each by itself: ways down from the front page, and on to the next one."""
+"""Recognize navigation lines inside the main content: breadcrumbs, pagination, tables of contents, and footers."""
 
 import re
 from itertools import compress
@@ -7,7 +7,7 @@ from sanderling.content.line_features import LONG_LINE_LENGTH, LineFeatures
 from sanderling.content.phrases import NAVIGATION, TABLE_OF_CONTENTS
 from sanderling.content.side_content import is_link_only
 
-search_separator = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # what stands between the steps of a way
+search_separator = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # between breadcrumbs
 is_breadcrumb_trail = re.compile(
     r"(?:home|start|startseite|accueil|inicio|início|strona główna|hem|hjem|forside|etusivu|domů|главная|ホーム|首页|"
     r"首頁|홈)(?:\s*[›»→>]|\s[/|·•]\s).+",
@@ -26,15 +26,12 @@ is_pagination_link = re.compile(
     re.IGNORECASE,
 ).fullmatch
 match_pagination_label = re.compile(rf"\s*(?:{PAGINATION_WORDS}|up)\s*[:：]", re.IGNORECASE).match
-PAGINATION_LABELS = re.compile(
-    r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]"
-)  # of such steps, and what stands around those without one
+PAGINATION_LABELS = re.compile(r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]")  # labels, and brackets around links
 COPYRIGHT_CLAIM = r"(?:\(c\)|\bcopyright\b)"
-TOOL_NAME_AHEAD = (
-    r"(?= (?:(?-i:[A-Z])|[^\w\s]|love\b))"  # what makes pages has a name; what else is made, of wool say, is told
-)
-match_footer = re.compile(  # what the last line of a page begins with, where it says whose it is and what made it
-    rf"\W*(?:©|{COPYRIGHT_CLAIM}(?=[^\w(]*(?:{COPYRIGHT_CLAIM}|©)|.*\b(?:(?:19|20)\d\d|rights reserved)\b)|copyright by\b|"
+TOOL_NAME_AHEAD = r"(?= (?:(?-i:[A-Z])|[^\w\s]|love\b))"  # "made with Hugo", but not "made with wool"
+match_footer = re.compile(  # copyright or generator line
+    rf"\W*(?:©|{COPYRIGHT_CLAIM}(?=[^\w(]*(?:{COPYRIGHT_CLAIM}|©)|.*\b(?:(?:19|20)\d\d|rights reserved)\b)|"
+    rf"copyright by\b|"
     rf"(?:proudly )?powered by(?! an?\b)|generated (?:by|with|using|on)\b|"
     rf"(?:built|made|created) (?:with|using){TOOL_NAME_AHEAD})",
     re.IGNORECASE,
@@ -43,7 +40,7 @@ NUMBERING_CHARS = "0123456789.)( \t§"
 
 
 def find_footer_lines(lines: list[str], link_only_lines: set[int]) -> list[int]:
-    """Number the lines at the end of a page that say whose it is and what made it, and the next one above them."""
+    """Return the copyright and generator lines at the end of a page, preceded by the line above them."""
     found = list[int]()
     for n in reversed(range(len(lines))):
         if lines[n] and n not in link_only_lines:
@@ -54,7 +51,7 @@ def find_footer_lines(lines: list[str], link_only_lines: set[int]) -> list[int]:
 
 
 def find_navigation_lines(features: LineFeatures, boilerplate_lines: set[int]) -> set[int]:
-    """Number the lines that are furniture; with the titles of contents that are left out."""
+    """Return the navigation lines, including headings of removed tables of contents."""
     found = {
         *_find_above_title(features),
         *_find_breadcrumbs(features),
@@ -69,7 +66,7 @@ def find_navigation_lines(features: LineFeatures, boilerplate_lines: set[int]) -
 
 
 def _find_above_title(features: LineFeatures) -> list[int]:
-    """Number the lines of links above the title of the first level, if there is no prose above it."""
+    """Return link lines above the first-level heading, if there is no prose above it."""
     title = next((n for n in features.title_lines if n in features.heading_lines), 0)
     above = [n for n in compress(range(title), features.page.main_mask) if features.lines[n]]
     if not above or any(map(features.is_prose, above)):
@@ -84,7 +81,7 @@ def _find_above_title(features: LineFeatures) -> list[int]:
 
 
 def _find_breadcrumbs(features: LineFeatures) -> list[int]:
-    """Number the lines that lead from the front page down, with marks in between, or to the pages beside this one."""
+    """Return breadcrumb trails and links to the previous or next page."""
     return [
         n
         for n in features.find_phrase_lines(NAVIGATION)
@@ -94,29 +91,30 @@ def _find_breadcrumbs(features: LineFeatures) -> list[int]:
 
 
 def _find_labeled_pagination(features: LineFeatures) -> list[int]:
-    """Number the lines of links to the pages around this one, with a label before each: Next: Gulls, Up: Birds."""
+    """Return lines of labeled links to adjacent pages: Next: Gulls, Up: Birds."""
     main, sizes, lines = features.page.main_mask, features.page.weighted_lengths, features.lines
     linked = {
-        n: inside
-        for n, inside in features.page.link_chars.items()
+        n: link_chars
+        for n, link_chars in features.page.link_chars.items()
         if n < len(main) and main[n] and sizes[n] < LONG_LINE_LENGTH
     }
     return [
         n
-        for n, inside in linked.items()
-        if match_pagination_label(lines[n]) and is_link_only(len(PAGINATION_LABELS.sub("", lines[n])), inside)
+        for n, link_chars in linked.items()
+        if match_pagination_label(lines[n]) and is_link_only(len(PAGINATION_LABELS.sub("", lines[n])), link_chars)
     ]
 
 
 def _find_contents_links(features: LineFeatures) -> list[int]:
-    """Number the links that repeat headings: they are read there."""
+    """Return links that repeat headings of the page, if there are several."""
     links = features.link_only_lines - features.heading_lines
-    heads = {features.lines[n].lstrip(NUMBERING_CHARS) for n in features.heading_lines} - {""} if links else ()
-    found = [n for n in links if features.lines[n].lstrip(NUMBERING_CHARS) in heads] if heads else []
+    headings = {features.lines[n].lstrip(NUMBERING_CHARS) for n in features.heading_lines} - {""} if links else ()
+    found = [n for n in links if features.lines[n].lstrip(NUMBERING_CHARS) in headings] if headings else []
     return found if len(found) > 1 else []
 
 
 def _is_followed_by_boilerplate(features: LineFeatures, line_index: int, boilerplate_lines: set[int]) -> bool:
-    """Say whether links follow a line that are no text."""
-    after = next((n for n in range(line_index + 1, len(features.lines)) if features.lines[n]), line_index)
-    return after in boilerplate_lines or (after in features.page.link_chars and not features.page.main_mask[after])
+    next_line = next((n for n in range(line_index + 1, len(features.lines)) if features.lines[n]), line_index)
+    return next_line in boilerplate_lines or (
+        next_line in features.page.link_chars and not features.page.main_mask[next_line]
+    )

@@ -1,7 +1,7 @@
-"""Furniture inside the text of a page: what tells of other pages, wants to be shared, asks for an answer or an address.
+"""Find boilerplate inside the main content: related links, share buttons, feedback prompts, newsletter forms.
 
-It is known by common words that it begins with or consists of, or by its name, and only where the lines around it are
-as such things are: links and buttons, hardly any prose, in a part of their own. What else could be text is text.
+Candidates match a phrase or class name. They are boilerplate only if the lines around them look like it: links and
+buttons, hardly any prose, in a container of their own. Otherwise they stay main content.
 """
 
 import re
@@ -22,11 +22,11 @@ from sanderling.content.rules.breadcrumbs import find_navigation_lines
 from sanderling.content.side_content import LineSpan, find_price_lines
 from sanderling.html.text import compact_text
 
-MAX_LIST_LINES = 60  # of a part that tells of others, empty ones not counted
-MAX_PROMPT_LINES = 16  # of one that asks
-MAX_CALL_LINES = 6  # lines of a call
-MAX_CALL_LENGTH = 300  # letters of it
-MAX_MATCHES = 50  # lines of one sort around which parts are looked for
+MAX_LIST_LINES = 60  # non-empty lines of related links
+MAX_PROMPT_LINES = 16
+MAX_CALL_LINES = 6
+MAX_CALL_LENGTH = 300  # characters
+MAX_MATCHES = 50  # candidate lines per rule
 search_newsletter_phrase = re.compile(
     r"newsletter|(?<!un)subscri|sign up|signup|mailing list|stay in touch|keep in touch|stay up to date|stay informed|"
     r"stay connected|stay in the loop|your inbox|email updates|e-mail updates|"
@@ -39,12 +39,12 @@ search_newsletter_phrase = re.compile(
 
 
 class InlineBoilerplate:
-    """The lines of a page that are furniture inside of its text, and the lines whose words decide that."""
+    """The boilerplate lines inside the main content, and the lines that decided it."""
 
     def __init__(self, page: PageLines) -> None:
         self.features = LineFeatures(page)
         self.lines: set[int] = set()
-        self.parts: list[LineSpan] = []  # those that are furniture as a whole
+        self.parts: list[LineSpan] = []  # parts that are boilerplate as a whole
         for find in (
             self._find_named_parts,
             self._find_link_asides,
@@ -59,11 +59,10 @@ class InlineBoilerplate:
 
     @property
     def decisive_lines(self) -> set[int]:
-        """The lines whose words decide what is furniture."""
         return self.features.decisive_lines
 
     def collect_texts(self) -> frozenset[bytes]:
-        """The letters of these lines, and of the parts that are furniture as a whole."""
+        """Return the compacted texts of boilerplate lines and parts."""
         whole = ["".join(self.features.lines[first:last]) for first, last in self.parts]
         return frozenset(map(compact_text, (*whole, *(self.features.lines[n] for n in self.lines)))) - {b""}
 
@@ -72,56 +71,64 @@ class InlineBoilerplate:
         self.lines.update(self.features.get_text_lines(part))
 
     def _find_named_parts(self) -> None:
-        """Take parts with a telling name that are links for the most part, or ask."""
+        """Add parts with a boilerplate class name that are link lists or prompts."""
         for part in self.features.page.inline_candidates:
-            inside = self.features.get_text_lines(part)
-            if 0 < len(inside) <= MAX_LIST_LINES:
-                self.features.decisive_lines.update(inside)
-                if self._is_link_list(part, inside) or self._is_prompt(part, inside):
+            part_lines = self.features.get_text_lines(part)
+            if 0 < len(part_lines) <= MAX_LIST_LINES:
+                self.features.decisive_lines.update(part_lines)
+                if self._is_link_list(part, part_lines) or self._is_prompt(part, part_lines):
                     self._add_part(part)
 
     def _find_link_asides(self) -> None:
-        """Take what a page says stands beside its text, if that is links for the most part and tells no price."""
+        """Add `<aside>` elements that are mostly links and have no price."""
         for part in self.features.page.aside_parts[:MAX_MATCHES]:
-            inside = self.features.get_text_lines(part)
-            self.features.decisive_lines.update(inside)
-            links = sum(self.features.page.weighted_lengths[n] for n in inside if n in self.features.link_only_lines)
-            is_listed = 2 * links > sum(
-                self.features.page.weighted_lengths[n] for n in inside
+            part_lines = self.features.get_text_lines(part)
+            self.features.decisive_lines.update(part_lines)
+            link_length = sum(
+                self.features.page.weighted_lengths[n] for n in part_lines if n in self.features.link_only_lines
+            )
+            is_mostly_links = 2 * link_length > sum(
+                self.features.page.weighted_lengths[n] for n in part_lines
             ) and not self.features.has_title(part)
-            if is_listed and not find_price_lines(self.features.lines, inside):
+            if is_mostly_links and not find_price_lines(self.features.lines, part_lines):
                 self._add_part(part)
 
     def _find_related_links(self) -> None:
-        """Take parts that begin with what announces other pages, and list them."""
+        """Add link lists that start with a phrase such as "related articles"."""
         keys = self.features.phrase_keys
-        ahead = [n for n in self.features.heading_lines if n in keys and keys[n].startswith(RELATED_LINKS_PREFIX_KEYS)]
-        for place in (*self.features.find_phrase_lines(RELATED_LINKS)[:MAX_MATCHES], *ahead[:MAX_MATCHES]):
-            around = self.features.iterate_enclosing_parts(place, MAX_LIST_LINES)
-            listed = [part for part, inside in around if inside[0] == place and self._is_link_list(part, inside[1:])]
-            for part in listed[-1:]:
+        prefixed = [
+            n for n in self.features.heading_lines if n in keys and keys[n].startswith(RELATED_LINKS_PREFIX_KEYS)
+        ]
+        for n in (*self.features.find_phrase_lines(RELATED_LINKS)[:MAX_MATCHES], *prefixed[:MAX_MATCHES]):
+            enclosing = self.features.iterate_enclosing_parts(n, MAX_LIST_LINES)
+            link_lists = [
+                part
+                for part, part_lines in enclosing
+                if part_lines[0] == n and self._is_link_list(part, part_lines[1:])
+            ]
+            for part in link_lists[-1:]:
                 self._add_part(part)
 
     def _is_link_list(self, part: LineSpan, line_indexes: list[int]) -> bool:
-        """Say whether lines are links, each with hardly more than a line of prose, and no title of the page."""
+        """Return whether lines are links with at most as many prose lines, and no page title."""
         links = sum(n in self.features.link_only_lines for n in line_indexes)
         return 0 < links >= self._count_prose_lines(line_indexes) and not self.features.has_title(part)
 
     def _is_prompt(self, part: LineSpan, line_indexes: list[int]) -> bool:
-        """Say whether a few lines want an answer: all of them short, but for one, and there is something to press."""
+        """Return whether a few short lines have controls, with at most a single prose line."""
         if len(line_indexes) > MAX_PROMPT_LINES or self.features.has_title(part):
             return False
         return self._count_prose_lines(line_indexes) <= 1 and self.features.has_controls(part)
 
     def _count_prose_lines(self, line_indexes: list[int]) -> float:
-        """Count the lines of prose; what is told at length is too much of it."""
+        """Count prose lines; infinite if any is long."""
         prose = [self.features.page.weighted_lengths[n] for n in line_indexes if self.features.is_prose(n)]
         return len(prose) if max(prose, default=0) < 2 * LONG_LINE_LENGTH else float("inf")
 
     def _find_feedback_prompts(self) -> None:
-        """Take questions whether a page helped, with the answers, wherever these stand alone."""
-        for place in self.features.find_phrase_lines(FEEDBACK_PROMPT)[:MAX_MATCHES]:
-            self._add_line_with_part(place, self._is_feedback_line)
+        """Add feedback questions with their answers."""
+        for n in self.features.find_phrase_lines(FEEDBACK_PROMPT)[:MAX_MATCHES]:
+            self._add_line_with_part(n, self._is_feedback_line)
 
     def _is_feedback_line(self, line_index: int, part: LineSpan) -> bool:
         if (
@@ -136,10 +143,10 @@ class InlineBoilerplate:
         )
 
     def _find_share_buttons(self) -> None:
-        """Take what offers to share or print a page, or leads to its top, with what stands with it alone."""
+        """Add share, print, and back-to-top links."""
         sharing = [n for n in self.features.find_phrase_lines(SHARE_BUTTON) if n in self.features.link_only_lines]
-        for place in sorted({*sharing, *self.features.share_lines})[:MAX_MATCHES]:
-            self._add_line_with_part(place, self._is_share_line)
+        for n in sorted({*sharing, *self.features.share_lines})[:MAX_MATCHES]:
+            self._add_line_with_part(n, self._is_share_line)
 
     def _is_share_line(self, line_index: int, _: LineSpan) -> bool:
         return line_index in self.features.share_lines or self.features.phrase_kinds.get(line_index) in (
@@ -148,65 +155,77 @@ class InlineBoilerplate:
         )
 
     def _add_line_with_part(self, line_index: int, is_same_kind: Callable[[int, LineSpan], bool]) -> None:
-        """Take a line, and the largest part around it all of whose lines are of its kind."""
-        found = None
-        for part, inside in self.features.iterate_enclosing_parts(line_index, MAX_PROMPT_LINES):
-            is_told = inside[0] in self.features.phrase_kinds or inside[0] in self.features.share_lines
-            if not is_told or not all(is_same_kind(n, part) for n in inside):
+        """Add a line, and the largest part around it with only lines of its kind."""
+        largest = None
+        for part, part_lines in self.features.iterate_enclosing_parts(line_index, MAX_PROMPT_LINES):
+            starts_with_phrase = (
+                part_lines[0] in self.features.phrase_kinds or part_lines[0] in self.features.share_lines
+            )
+            if not starts_with_phrase or not all(is_same_kind(n, part) for n in part_lines):
                 break
-            found = part
+            largest = part
         self.lines.add(line_index)
-        if found is not None:
-            self._add_part(found)
+        if largest is not None:
+            self._add_part(largest)
 
     def _find_newsletter_forms(self) -> None:
-        """Take what asks for an address to send letters to: the part that begins with it, or just the field."""
-        shown = self.features.text_lines or [0]
-        near = [one for one in self.features.page.form_parts if shown[0] <= one[0] <= shown[-1] + MAX_PROMPT_LINES]
-        for asking in near[:MAX_MATCHES]:
-            own = self.features.get_text_lines(asking)
-            found = asking if 0 < len(own) <= MAX_PROMPT_LINES and self._is_newsletter_form(asking, own, own) else None
-            for part, inside in self.features.iterate_enclosing_parts(asking[0], MAX_PROMPT_LINES):
-                if part[1] >= asking[1] and self._is_newsletter_form(part, inside, inside[:1]):
+        """Add newsletter forms: the part that starts with the invitation, or the form alone."""
+        text_lines = self.features.text_lines or [0]
+        forms = [
+            form
+            for form in self.features.page.form_parts
+            if text_lines[0] <= form[0] <= text_lines[-1] + MAX_PROMPT_LINES
+        ]
+        for form in forms[:MAX_MATCHES]:
+            form_lines = self.features.get_text_lines(form)
+            found = (
+                form
+                if 0 < len(form_lines) <= MAX_PROMPT_LINES and self._is_newsletter_form(form, form_lines, form_lines)
+                else None
+            )
+            for part, part_lines in self.features.iterate_enclosing_parts(form[0], MAX_PROMPT_LINES):
+                if part[1] >= form[1] and self._is_newsletter_form(part, part_lines, part_lines[:1]):
                     found = part
-            self.features.decisive_lines.update(own)
+            self.features.decisive_lines.update(form_lines)
             if found is not None:
                 self._add_part(found)
 
     def _is_newsletter_form(self, part: LineSpan, line_indexes: list[int], label_indexes: list[int]) -> bool:
-        """Say whether a part asks for an address, and some of its lines say what for."""
         if not self._is_prompt(part, line_indexes) or len(self.features.heading_lines.intersection(line_indexes)) > 1:
             return False
         return search_newsletter_phrase(self.features.get_lowercase_text(label_indexes)) is not None
 
     def _find_calls_to_action(self) -> None:
-        """Take a call to sign up below the text: a heading, some words and a link that says what to do."""
+        """Add calls to action below the text: a heading, some words, and a link."""
         calls = [n for n in self.features.find_phrase_lines(CALL_TO_ACTION) if n in self.features.link_only_lines]
-        last = max(filter(self.features.is_prose, self.features.text_lines), default=-1) if calls else -1
-        for place in calls[-MAX_MATCHES:]:
+        last_prose_line = max(filter(self.features.is_prose, self.features.text_lines), default=-1) if calls else -1
+        for n in calls[-MAX_MATCHES:]:
             parts = [
                 part
-                for part, inside in self.features.iterate_enclosing_parts(place, MAX_CALL_LINES)
-                if self._is_call_to_action(inside, last)
+                for part, part_lines in self.features.iterate_enclosing_parts(n, MAX_CALL_LINES)
+                if self._is_call_to_action(part_lines, last_prose_line)
             ]
             for part in parts[-1:]:
                 self._add_part(part)
 
     def _is_call_to_action(self, line_indexes: list[int], last_prose_line: int) -> bool:
-        """Say whether words lead to links, and nothing like it stands before or behind them; what is sold does so."""
-        sight = self.features
-        words = [n for n in line_indexes if n not in sight.link_only_lines]
-        at, until = bisect_left(sight.text_lines, line_indexes[0]), bisect_right(sight.text_lines, line_indexes[-1])
-        beside = {*sight.text_lines[max(at - 1, 0) : at], *sight.text_lines[until : until + 1]}
+        """Return whether words lead to links, without adjacent links or headings; product lists have those."""
+        features = self.features
+        words = [n for n in line_indexes if n not in features.link_only_lines]
+        start, end = (
+            bisect_left(features.text_lines, line_indexes[0]),
+            bisect_right(features.text_lines, line_indexes[-1]),
+        )
+        adjacent = {*features.text_lines[max(start - 1, 0) : start], *features.text_lines[end : end + 1]}
         if (
-            line_indexes[0] not in sight.heading_lines
+            line_indexes[0] not in features.heading_lines
             or line_indexes[-1] < last_prose_line
             or line_indexes[: len(words)] != words
         ):
             return False
-        said = sight.get_lowercase_text(words)
+        text = features.get_lowercase_text(words)
         return (
-            len(said) <= MAX_CALL_LENGTH
-            and not any(map(str.isdigit, said))
-            and beside.isdisjoint(sight.link_only_lines | sight.heading_lines)
+            len(text) <= MAX_CALL_LENGTH
+            and not any(map(str.isdigit, text))
+            and adjacent.isdisjoint(features.link_only_lines | features.heading_lines)
         )

@@ -1,11 +1,11 @@
-"""Recognize links that share a page on a social network, by mail or by messenger."""
+"""Recognize links that share a page on a social network, by mail, or by messenger."""
 
 import re
 from itertools import repeat
 
 from sanderling.html.parser import Element
 
-match_share_url = re.compile(  # addresses to which a page is handed to be told of, as those who take it document them
+match_share_url = re.compile(  # share URLs as documented by the services
     r"(?:https?:)?//(?:[\w-]+\.)?(?:facebook\.com/(?:sharer|share\.php|(?:v[\d.]+/)?dialog/(?:share|send|feed))|"
     r"(?:twitter|x)\.com/(?:intent|share|home/?\?status=)|"
     r"linkedin\.com/(?:sharearticle|sharing|cws/share|feed/?\?shareactive)|"
@@ -17,11 +17,11 @@ match_share_url = re.compile(  # addresses to which a page is handed to be told 
     r"line\.me/(?:r/(?:msg|share)|lineit|social-plugin)|hatena\.ne\.jp/(?:entry|add\?)|weibo\.com/share|"
     r"addtoany\.com/(?:share|add_to)|buffer(?:app)?\.com/add|digg\.com/submit|instapaper\.com/(?:edit|hello2)\?|"
     r"evernote\.com/clip\.action|blogger\.com/blog-this|teams\.microsoft\.com/share)|"
-    r"(?:https?:)?//[\w.-]+/share/?\?(?:[^#]*&)?(?:text|url)=|"  # Mastodon, wherever it is, and others
+    r"(?:https?:)?//[\w.-]+/share/?\?(?:[^#]*&)?(?:text|url)=|"  # Mastodon on any host, and others
     r"mailto:\?|sms:[?&;]|whatsapp://send/?\?(?!(?:[^#]*&)?phone=\+?\d)|fb-messenger://share|tg://msg|viber://forward",
     re.IGNORECASE | re.ASCII,
 ).match
-SHARE_URL_SUBSTRINGS = (  # one of them is in each such address: where none is, no link has to be looked at
+SHARE_URL_SUBSTRINGS = (  # each share URL contains one: a prefilter for the whole page
     "/shar", "/intent", "/send", "/submit", "/pin/create", "/pin-builder", "dialog/", "com/home", "?shareactive",
     "wa.me/?", "app/user", "pocket.com/", "/bookmarklet", "ok.ru/", "/r/msg", "/lineit", "/social-plugin",
     "hatena.ne.jp/", ".com/add", "instapaper.com/", "/clip.action", "/blog-this", "mailto:?", "sms:?", "sms:&", "sms:;",
@@ -30,13 +30,12 @@ SHARE_URL_SUBSTRINGS = (  # one of them is in each such address: where none is, 
 
 
 def is_share_link(href: str) -> bool:
-    """Say whether a link leads to where pages are shared: that is no place."""
     return match_share_url(href.lstrip()) is not None
 
 
 def find_share_links(links: list[Element]) -> list[Element]:
-    """Choose the links by which a page is shared."""
-    whole = "\n".join(filter(None, map(Element.attr, links, repeat("href")))).lower()
-    if not any(map(whole.__contains__, SHARE_URL_SUBSTRINGS)):
+    """Return the links that share the page."""
+    hrefs = "\n".join(filter(None, map(Element.attr, links, repeat("href")))).lower()
+    if not any(map(hrefs.__contains__, SHARE_URL_SUBSTRINGS)):
         return []
     return [link for link in links if is_share_link(link.attr("href") or "")]

@@ -1,4 +1,4 @@
-"""Patterns of what changes by itself in a line: made when they are first wanted, and what they leave of it."""
+"""Lazy compilation of the patterns for volatile text."""
 
 import re
 from functools import cache
@@ -6,10 +6,10 @@ from functools import cache
 
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Make a pattern when it is first asked for: all of them take long, and a first crawl asks for none."""
+    """Compile a pattern on first use: compiling all is slow, and a first crawl needs none of them."""
     return re.compile(pattern, re.IGNORECASE)
 
 
 def keep_groups(match: re.Match[str]) -> str:
-    """Keep the words that a stamp, an age or a counter belongs to: what a pattern has in brackets."""
+    """Replace a match by its groups: the words around the volatile value."""
     return "".join(filter(None, match.groups()))

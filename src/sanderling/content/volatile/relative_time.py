@@ -1,7 +1,7 @@
-"""How long ago something was: "3 hours ago", "vor einer Stunde", "3 часа назад", "3時間前"; in many languages.
+"""Strip relative times from lines: "3 hours ago", "vor einer Stunde", "3 часа назад", "3時間前".
 
-In many of them the same words say "three days before": there they have to stand alone, or apart from what else the line
-says.
+In many languages the same words also mean "three days before". There they must be alone on the line, or separated from
+the rest of it.
 """
 
 import re
@@ -20,10 +20,10 @@ UNIT_WORDS = (
 UNIT = rf"(?:{'|'.join(UNIT_WORDS)})"
 UPDATE_VERBS = "updated|modified|edited|posted|published|created|active|seen|checked|reviewed|asked|answered"
 SEPARATORS = r"|·•∙()\[\]/–—،"
-END_OF_PHRASE = rf"(?=\s*$|\s*[{SEPARATORS}]|\s+-\s|\s+by\b)"  # where no sentence goes on, nor ends
+END_OF_PHRASE = rf"(?=\s*$|\s*[{SEPARATORS}]|\s+-\s|\s+by\b)"  # not inside or at the end of a sentence
 START_OF_PHRASE = rf"(?:^|(?<=[{SEPARATORS}:])\s?)"
 WORD = re.compile(r"[^\W\d_]+")
-RELATIVE_DAYS = (  # each alone on its line, or with a time of day
+RELATIVE_DAYS = (  # alone on a line, or with a time of day
     *("yesterday", "just now", "today", "moments ago", "a moment ago", "gestern", "heute", "gerade eben", "vorgestern"),
     *("hier", "aujourd'hui", "à l'instant", "ayer", "hoy", "ahora mismo", "ontem", "hoje", "ieri", "oggi", "poco fa"),
     *(
@@ -61,10 +61,12 @@ RELATIVE_DAYS = (  # each alone on its line, or with a time of day
 )
 
 NOT_A_LIMIT = "(?<!than )(?<!least )(?<!most )(?<!within )(?<!over )(?<!up to )"
-AMOUNT = r"(?:\b|(?<=[a-z]))\d+\+?|\b(?:an?|one|few|a few)"  # right behind a name, where nothing but looks parts them
+AMOUNT = r"(?:\b|(?<=[a-z]))\d+\+?|\b(?:an?|one|few|a few)"  # may directly follow a name: "Ann3 days ago"
 AMOUNT_AGO = rf"{NOT_A_LIMIT}(?:\b\d+\s*{UNIT},?\s+(?:and\s+)?)?(?:{AMOUNT})\s*{UNIT}\.?\s+ago\b"
-ABOUT_AGO = rf"{START_OF_PHRASE}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{UNIT}\.?\s+ago\b{END_OF_PHRASE}"
-UPDATED_ABOUT_AGO = rf"(\b(?:{UPDATE_VERBS})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{UNIT}\.?\s+ago\b{END_OF_PHRASE}"
+ABOUT_AGO = rf"{START_OF_PHRASE}(?:about|over|almost|nearly|around|less than|more than)\s+(?:\d+|an?|one)\s*{UNIT}"
+ABOUT_AGO += rf"\.?\s+ago\b{END_OF_PHRASE}"
+UPDATED_ABOUT_AGO = rf"(\b(?:{UPDATE_VERBS})\W{{1,3}})(?:about|over|almost|nearly|more than|less than)\s+\d+\s*{UNIT}"
+UPDATED_ABOUT_AGO += rf"\.?\s+ago\b{END_OF_PHRASE}"
 FEW_WORDS = "wenigen|einigen|ein paar|quelques|unos|unas|algunos|alguns|poucos"
 PREFIX_AGO = rf"\b(?:il y a|vor|hace|há)\s+(?:\d+|eine[mr]|une?|uma?|una|{FEW_WORDS})\s+(?:{UNIT}|instante?s)(?!\w)\.?"
 SUFFIX_AGO = r"(?:fa|geleden|sedan|siden|temu|sitten|назад|тому|önce|atrás)\b"
@@ -73,8 +75,11 @@ UNIT_AGO = rf"{START_OF_PHRASE}[^\W\d]{{2,10}}\s+(?:назад|тому|temu|sed
 STANDALONE_PREFIX_AGO = r"acum|před|pred|преди|fa|πριν(?:\s+από)?|قبل|منذ|לפני|cách đây"
 STANDALONE_PREFIX_AGO = rf"{START_OF_PHRASE}(?:{STANDALONE_PREFIX_AGO})\s+\d+\s+\S{{1,16}}{END_OF_PHRASE}"
 STANDALONE_SUFFIX_AGO = "पहले|আগে|ที่แล้ว|ที่ผ่านมา|trước|(?:yang )?lalu|پیش|قبل|전"
-HUNGARIAN_UNITS = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "éve")  # the span itself says it
-STANDALONE_SUFFIX_AGO = rf"{START_OF_PHRASE}\d+\s(?:{'|'.join(HUNGARIAN_UNITS)}){END_OF_PHRASE}|{START_OF_PHRASE}\d+\s*(?:\S{{1,16}}\s*)?(?:{STANDALONE_SUFFIX_AGO}){END_OF_PHRASE}"
+HUNGARIAN_UNITS = ("másodperce", "perce", "órája", "napja", "hete", "hónapja", "éve")  # "ago" is part of the unit
+STANDALONE_SUFFIX_AGO = (
+    rf"{START_OF_PHRASE}\d+\s(?:{'|'.join(HUNGARIAN_UNITS)}){END_OF_PHRASE}"
+    rf"|{START_OF_PHRASE}\d+\s*(?:\S{{1,16}}\s*)?(?:{STANDALONE_SUFFIX_AGO}){END_OF_PHRASE}"
+)
 CJK_AGO = r"\d+\s*(?:秒鐘?|秒钟|分[钟鐘]?|時間|小[时時]|日|天|[週周]間?|[か个個ヶカ]月|年)前"
 CJK_AGO += rf"(?={END_OF_PHRASE}|\s*に?\s*(?:更新|投稿|公開|公开|发布|發布|发表|發表|编辑))"
 TIME_SUFFIX = r"[\s,]+(?:(?:at|um|à|a las|alle|às|om|kl\.?|о|в|o)\s+)?\d{1,2}[:.h]\d\d(?:\s*(?:uhr|[ap]\.?m\.?|h))?"
@@ -88,9 +93,10 @@ RECENT_PHRASES = (  # a relative day, week or month, as it follows "updated"
     *("a semana passada", "ieri", "oggi", "questa settimana", "la settimana scorsa", "questo mese"),
     *("gisteren", "vandaag", "deze week", "vorige week", "deze maand", "vorige maand"),
 )
-RELATIVE_DAY = rf"^(?:{'|'.join(RELATIVE_DAYS)})(?:{TIME_SUFFIX})?$|(\b(?:{UPDATE_VERBS}|{UPDATE_PHRASES})\W{{1,3}})(?:{'|'.join(RECENT_PHRASES)}){END_OF_PHRASE}"
+RELATIVE_DAY = rf"^(?:{'|'.join(RELATIVE_DAYS)})(?:{TIME_SUFFIX})?$"
+RELATIVE_DAY += rf"|(\b(?:{UPDATE_VERBS}|{UPDATE_PHRASES})\W{{1,3}})(?:{'|'.join(RECENT_PHRASES)}){END_OF_PHRASE}"
 
-PATTERNS_BY_WORDS = (  # each pattern with words one of which it needs: looking for the words is much cheaper
+PATTERNS_BY_WORDS = (  # a pattern needs one of its words; looking up words is much cheaper
     (("ago",), ABOUT_AGO),
     (("ago",), UPDATED_ABOUT_AGO),
     (("ago",), AMOUNT_AGO),
@@ -101,14 +107,14 @@ PATTERNS_BY_WORDS = (  # each pattern with words one of which it needs: looking 
     (("trước", "lalu", "پیش", "قبل", "전", *HUNGARIAN_UNITS), STANDALONE_SUFFIX_AGO),
     (tuple(max(WORD.findall(one.lower()), key=len) for one in (*RELATIVE_DAYS, *RECENT_PHRASES)), RELATIVE_DAY),
 )
-TRIGGER_WORDS = frozenset(clue for clues, _ in PATTERNS_BY_WORDS for clue in clues)
+TRIGGER_WORDS = frozenset(word for words, _ in PATTERNS_BY_WORDS for word in words)
 PATTERNS_BY_SUBSTRING = (
     ("前", CJK_AGO),
     ("पहले", STANDALONE_SUFFIX_AGO),
     ("আগে", STANDALONE_SUFFIX_AGO),
     ("แล้ว", STANDALONE_SUFFIX_AGO),
     ("ที่ผ่านมา", STANDALONE_SUFFIX_AGO),
-)  # within words
+)  # scripts without spaces
 
 AGO_WORDS = ("ago", "geleden", "sedan", "siden", "sitten", "temu", "назад", "тому", "önce", "atrás", "fa")
 COMPACT_ENDINGS = tuple(
@@ -131,36 +137,36 @@ COMPACT_BEGINNINGS = tuple(
     )
     for word in (one, one.capitalize())
 )
-SINGULAR_UNITS = (  # what the lines with those beginnings end with
+SINGULAR_UNITS = (  # endings of lines with `COMPACT_BEGINNINGS`
     *("Sekunde", "Minute", "Stunde", "Tag", "Woche", "Monat", "Jahr", "heure", "jour", "semaine", "mois", "minuto"),
     *("hora", "día", "dia", "semana", "mes", "mês", "año", "ano", "Sekunden", "Tagen", "secondes", "minutos"),
 )
 LAST_BYTES = frozenset((*(word[-2:] for word in COMPACT_ENDINGS), *(word.encode()[-2:] for word in SINGULAR_UNITS)))
-search_non_ascii_digit = re.compile(  # digits of Arabic, Persian, Devanagari, Bengali and Thai
+search_non_ascii_digit = re.compile(  # Arabic, Persian, Devanagari, Bengali, Thai
     rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0(?:[\xa5\xa7][\xa6-\xaf]|\xb9[\x90-\x99])"
 ).search
-NON_ASCII_DIGIT_LEAD_BYTES = (b"\xd9", b"\xdb", b"\xe0")  # with which they begin
-MAX_LINE_BYTES = 60  # bytes of a line without digits that may tell an age
+NON_ASCII_DIGIT_LEAD_BYTES = (b"\xd9", b"\xdb", b"\xe0")
+MAX_LINE_BYTES = 60  # of a line without digits
 
 
 def strip_relative_times(line: str, words: set[str]) -> str:
-    """Take out of a line how long ago something was. `words`: its words, small."""
-    left = line
+    """Return the line without relative times. `words`: its lowercase words."""
+    stripped = line
     if not TRIGGER_WORDS.isdisjoint(words):
-        for clues, pattern in PATTERNS_BY_WORDS:
-            left = left if words.isdisjoint(clues) else compile_pattern(pattern).sub(keep_groups, left)
-    for sign, pattern in () if line.isascii() else PATTERNS_BY_SUBSTRING:
-        left = compile_pattern(pattern).sub("", left) if sign in left else left
-    return left
+        for triggers, pattern in PATTERNS_BY_WORDS:
+            stripped = stripped if words.isdisjoint(triggers) else compile_pattern(pattern).sub(keep_groups, stripped)
+    for substring, pattern in () if line.isascii() else PATTERNS_BY_SUBSTRING:
+        stripped = compile_pattern(pattern).sub("", stripped) if substring in stripped else stripped
+    return stripped
 
 
 def find_relative_time_lines(lines: Sequence[bytes], content: bytes) -> set[int]:
-    """Number the lines, blanks taken out, that may tell an age without plain digits: in words, or in other digits."""
-    ends = map(LAST_BYTES.__contains__, [line[-2:] for line in lines])  # each line costs little, and there are many
-    found = {place for place in compress(count(), ends) if _may_be_relative_time(lines[place])}
+    """Return lines that may have a relative time without ASCII digits. `lines` have no whitespace."""
+    has_ending = map(LAST_BYTES.__contains__, [line[-2:] for line in lines])  # cheap prefilter
+    line_indexes = {n for n in compress(count(), has_ending) if _may_be_relative_time(lines[n])}
     if not any(map(content.__contains__, NON_ASCII_DIGIT_LEAD_BYTES)):
-        return found
-    return found.union(place for place, line in enumerate(lines) if search_non_ascii_digit(line))
+        return line_indexes
+    return line_indexes.union(n for n, line in enumerate(lines) if search_non_ascii_digit(line))
 
 
 def _may_be_relative_time(line: bytes) -> bool:

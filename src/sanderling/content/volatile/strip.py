@@ -1,7 +1,6 @@
-"""What changes by itself on a page: clocks, "3 hours ago", counters, copyright years, tokens, build numbers.
+"""Strip volatile text from lines: timestamps, relative times, counters, copyright years, tokens, build numbers.
 
-A stamp is taken out of a short line before it is hashed, so that it may change unnoticed; all else of the line stays: a
-price beside a clock is content.
+Volatile text is removed from short lines before hashing; the rest of the line stays, such as a price next to a clock.
 """
 
 import re
@@ -15,9 +14,9 @@ from sanderling.content.volatile.counters import strip_counters
 from sanderling.content.volatile.ratings import strip_ratings
 from sanderling.content.volatile.relative_time import END_OF_PHRASE, strip_relative_times
 
-MAX_VOLATILE_LENGTH = 160  # characters of a line that may have a stamp; a long paragraph with a time in it is content
-MAX_TOKEN_LINE_LENGTH = 80  # the same for tokens
-MAX_CACHED_LINES = 8_192  # lines remembered; a site repeats its stamps on every page
+MAX_VOLATILE_LENGTH = 160  # characters; a time in a longer paragraph is content
+MAX_TOKEN_LINE_LENGTH = 80
+MAX_CACHED_LINES = 8_192  # a site repeats such lines on every page
 
 READING_TIME = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?"
 READING_TIME += (
@@ -29,7 +28,7 @@ HELPFUL_VOTES = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|user
 SECONDS = r"\d[\d.,]*\s*(?:ms\b|second\(s\)|secs?\b|seconds?\b|secondes?\b|sekunden?\b|s\b)"
 GENERATION_TIME = rf"\b(?:(?:generated|rendered|served|loaded|executed|built|processed|displayed) in|took)\s+{SECONDS}"
 GENERATION_TIME += (
-    r"(?:,?\s+(?:(?:with|using|and)\s+)?\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # what takes hours is no machine's work
+    r"(?:,?\s+(?:(?:with|using|and)\s+)?\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # in hours, it is not a response time
 )
 GENERATION_TIME += rf"|(\b(?:generated|rendered|served|built|processed)\s+(?:on|at|by)\b.{{1,60}}?\s)in\s+{SECONDS}"
 GENERATION_TIME += r"|(\b(?:(?:load|loading|generation|rendering|execution|processing|query) time|ladezeit|"
@@ -48,23 +47,25 @@ ENDING_PHRASES += (
     r"termina (?:en|em|tra|fra)|eindigt over|(?:order|bestellen sie) (?:within|in|innerhalb)(?: the next| von)?|noch"
 )
 TIME_LEFT_PHRASES = "time left|time remaining|remaining time|restzeit|temps restant|tiempo restante|tempo restante"
-COUNTDOWN = rf"(\b(?:{ENDING_PHRASES})\s*:?\s*){COUNTDOWN_TIME}|(\b(?:{TIME_LEFT_PHRASES})\s*:?\s*)(?:{COUNTDOWN_TIME}|\d+\s*{TIME_UNIT})"  # a term does not tick
+# "ends in 3 days" without smaller units may be a term, which is content.
+COUNTDOWN = rf"(\b(?:{ENDING_PHRASES})\s*:?\s*){COUNTDOWN_TIME}"
+COUNTDOWN += rf"|(\b(?:{TIME_LEFT_PHRASES})\s*:?\s*)(?:{COUNTDOWN_TIME}|\d+\s*{TIME_UNIT})"
 ID_LABEL = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
 LABELED_ID = rf"(\b(?:request|trace|ray|incident|session){ID_LABEL})(?!(?:19|20)\d\d[-/])[\w.\-]{{6,}}\s*$"
 LABELED_ID += r"|(\b(?:request|trace|ray|session)\s+(?:id|key)\s*[:#=]?\s+(?=\S*\d))[\w.\-]+\s*$"
 LABELED_ID += (
-    rf"|(\bbuild{ID_LABEL})(?:20\d{{6}}[\w.\-]*|(?=[0-9]*[a-f])[0-9a-f]{{7,}})\s*$"  # a short one is a version
+    rf"|(\bbuild{ID_LABEL})(?:20\d{{6}}[\w.\-]*|(?=[0-9]*[a-f])[0-9a-f]{{7,}})\s*$"  # a short number is a version
 )
 BUILD_PHRASES = r"(?:built|generated|deployed|rendered|compiled|published|source|site|page)\b.{0,40}?\b"
 LABELED_ID += rf"|(^\W*(?:{BUILD_PHRASES})?(?:commit|revision)\s*[:#=@(]?\s*)(?=[0-9a-f]*\d)[0-9a-f]{{7,40}}\)?\W*$"
 LABELED_ID += rf"|(\b(?:transaction|error|revision|reference){ID_LABEL})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
 ARITHMETIC = r"\d{1,2}\s*(?:[+×*]|\s[-−–x]\s|\b(?:plus|minus|times|fois|más|плюс|минус)\b)\s*\d{1,2}"
-ARITHMETIC_CAPTCHA = rf"\b{ARITHMETIC}(?=\s*(?:=\s*\??|\?)\s*$)"  # a question that tells people from machines
+ARITHMETIC_CAPTCHA = rf"\b{ARITHMETIC}(?=\s*(?:=\s*\??|\?)\s*$)"
 VISITOR_IP = r"(\b(?:your|ihre|deine|votre|tu|su|il tuo|seu|uw|ваш)\s+ip\b\D{0,16})\d{1,3}(?:\.\d{1,3}){3}\b"
 YEARS = r"\b(?:19|20)\d\d(?:\s*[-–,/]\s*(?:19|20)?\d\d)*\b"
 LAW_WORDS = "act|law|order|directive|regulation|rules|code|bill|treaty|statute"
 COPYRIGHT_YEARS = rf"((?:©|\bcopyright\b(?!\s+(?:{LAW_WORDS})\b))[^.\d]{{0,40}}?){YEARS}|{YEARS}(?=\s*(?:©|\(c\)))"
-COPYRIGHT_YEARS += rf"|(\(c\)\s*){YEARS}(?=\W*$|\W+(?-i:[A-Z])|\W+by\b)"  # a clause (c) of a law is another thing
+COPYRIGHT_YEARS += rf"|(\(c\)\s*){YEARS}(?=\W*$|\W+(?-i:[A-Z])|\W+by\b)"  # not a clause (c) of a law
 
 TOKEN = (
     r"\b(?=[\w-]*\d)(?:[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f-]{13,}|(?<!\.)\d{12,}(?!\.)|(?=(?:[\w-]*\d){4})[\w-]{20,})\b"
@@ -117,8 +118,8 @@ COUNTDOWN_WORDS = (
     *("restzeit", "restant", "restante", "order", "bestellen"),
 )
 VOLATILE_PATTERNS = tuple(
-    (frozenset(clues), pattern)
-    for clues, pattern in (
+    (frozenset(words), pattern)
+    for words, pattern in (
         (READING_WORDS, READING_TIME),
         (("found",), HELPFUL_VOTES),
         (GENERATION_WORDS, GENERATION_TIME),
@@ -128,27 +129,25 @@ VOLATILE_PATTERNS = tuple(
         (ARITHMETIC_WORDS, ARITHMETIC_CAPTCHA),
         (("ip",), VISITOR_IP),
     )
-)  # each pattern with words one of which it needs: looking for the words is much cheaper
-TRIGGER_WORDS = frozenset(clue for clues, _ in VOLATILE_PATTERNS for clue in clues)
+)  # a pattern needs one of its words; looking up words is much cheaper
+TRIGGER_WORDS = frozenset(word for words, _ in VOLATILE_PATTERNS for word in words)
 TOKEN_LABELS = frozenset(
     ("csrf", "token", "nonce", "session", "sid", "id", "uuid", "guid", "request", "trace", "ray", "key")
 )
 LONG_RUN = re.compile(r"[\w-]{12}")
 WORD = re.compile(r"[^\W\d_]+")
-NON_LETTERS_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalpha()}  # of ASCII
-LETTERS_ONLY_TABLE = (
-    bytes(code if code == 10 or chr(code).isalpha() else 32 for code in range(128)) + b" " * 128
-)  # small letters
+NON_LETTERS_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalpha()}
+LETTERS_ONLY_TABLE = bytes(code if code == 10 or chr(code).isalpha() else 32 for code in range(128)) + b" " * 128
 DIGITS_TO_ZERO_TABLE = bytes.maketrans(b"123456789", b"0" * 9)
 ALPHANUMERIC_TABLE = bytes(119 if chr(code).isalnum() or code in b"_-" else code for code in range(128)) + bytes(128)
 HEX_TABLE = bytes(120 if code in b"0123456789abcdef" else code for code in range(128)) + bytes(128)
-ALPHANUMERIC_RUN, HEX_RUN = b"w" * 20, b"x" * 8  # of letters and digits: one of them is in each token
+ALPHANUMERIC_RUN, HEX_RUN = b"w" * 20, b"x" * 8  # each token contains one of these runs
 ZEROED_ARITHMETIC = (b"0 + 0", b"0+0", b"0 - 0", b"0 x 0", b"0 * 0", b"0*0")
 ZEROED_TRIGGERS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)", *ZEROED_ARITHMETIC, *ratings.ZEROED_TRIGGERS)
-"""One of them is in each time of day, claim, question or rating."""
+"""Each clock time, copyright claim, captcha, and rating contains one of these after digits are replaced by zeros."""
 ASCII_REPLACEMENTS = {"\u00a0": " "} | dict.fromkeys(
     "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u2022\u2192\u00a7", ","
-)  # no letters
+)  # typographic characters do not make a line non-ASCII
 HEX_OR_NUMBER = re.compile(r"[0-9a-f]{8,}|\d{5,}", re.IGNORECASE)
 BUILD_ID = re.compile(  # app.a1b2c3.js, /v123/app.js, /Xk3LmZ9QpR7sT1uV2wY4a/app.js
     r"[0-9a-fA-F]{8,}|\d{5,}|(?<=[._/-])(?=[0-9a-f]*\d)[0-9a-f]{6,7}(?=[./])|(?<=/)v?\d{3,}(?=/)"
@@ -156,35 +155,35 @@ BUILD_ID = re.compile(  # app.a1b2c3.js, /v123/app.js, /Xk3LmZ9QpR7sT1uV2wY4a/ap
 )
 
 
-_volatile_cache: dict[str, bool] = {}  # lines with a digit, and whether they may have a stamp
+_volatile_cache: dict[str, bool] = {}  # line with a digit: whether it may have volatile text
 
 
 def strip_volatile_text(line: str) -> str:
-    """Take the stamps out of a line with a digit; a line without a stamp stays as it is."""
+    """Return a line without volatile text. Expects a line with a digit. Cached."""
     return _strip_cached(line) if len(line) <= MAX_VOLATILE_LENGTH else line
 
 
 def flag_volatile_lines(lines: Sequence[str]) -> list[bool]:
-    """Say of lines with a digit which may have a stamp: of most it is seen at once that they have none."""
-    told = {line: _volatile_cache.get(line) for line in lines if len(line) <= MAX_VOLATILE_LENGTH}
-    fresh = [line for line, known in told.items() if known is None]
-    found = dict(zip(fresh, _flag_uncached_lines(fresh), strict=True)) if fresh else {}
-    if len(_volatile_cache) + len(found) > MAX_CACHED_LINES:
+    """Return for each line with a digit whether it may have volatile text. Cached."""
+    cached = {line: _volatile_cache.get(line) for line in lines if len(line) <= MAX_VOLATILE_LENGTH}
+    uncached = [line for line, flag in cached.items() if flag is None]
+    flags = dict(zip(uncached, _flag_uncached_lines(uncached), strict=True)) if uncached else {}
+    if len(_volatile_cache) + len(flags) > MAX_CACHED_LINES:
         _volatile_cache.clear()
-    _volatile_cache.update(found)
-    return [bool(found.get(line, told.get(line))) for line in lines]
+    _volatile_cache.update(flags)
+    return [bool(flags.get(line, cached.get(line))) for line in lines]
 
 
 def _flag_uncached_lines(lines: Sequence[str]) -> list[bool]:
-    """Look for what stamps are known by in many lines at once; one with letters beyond ASCII is looked at later."""
-    whole = "\n".join(lines)
-    for mark, plain in () if whole.isascii() else ASCII_REPLACEMENTS.items():
-        whole = whole.replace(mark, plain)
-    raw = whole.lower().encode("utf-8", "replace")
+    """Search triggers in many lines at once. A line with non-ASCII characters is always flagged."""
+    text = "\n".join(lines)
+    for char, replacement in () if text.isascii() else ASCII_REPLACEMENTS.items():
+        text = text.replace(char, replacement)
+    raw = text.lower().encode("utf-8", "replace")
     zeros = raw.translate(DIGITS_TO_ZERO_TABLE)
-    signs, clues = [sign for sign in ZEROED_TRIGGERS if sign in zeros], _build_trigger_words()
+    triggers, trigger_words = [trigger for trigger in ZEROED_TRIGGERS if trigger in zeros], _build_trigger_words()
     rows = (
-        whole.split("\n"),
+        text.split("\n"),
         raw.translate(LETTERS_ONLY_TABLE).decode().split("\n"),
         zeros.split(b"\n"),
         raw.translate(ALPHANUMERIC_TABLE).split(b"\n"),
@@ -192,15 +191,15 @@ def _flag_uncached_lines(lines: Sequence[str]) -> list[bool]:
     )
     return [
         not line.isascii()
-        or not clues.isdisjoint(words.split())
-        or (bool(signs) and any(map(numbers.__contains__, signs)))
+        or not trigger_words.isdisjoint(words.split())
+        or (bool(triggers) and any(map(zeroed.__contains__, triggers)))
         or ((ALPHANUMERIC_RUN in runs or HEX_RUN in hexes) and _has_token(line))
-        for line, words, numbers, runs, hexes in zip(*rows, strict=True)
+        for line, words, zeroed, runs, hexes in zip(*rows, strict=True)
     ]
 
 
 def _has_token(line: str) -> bool:
-    """Say whether a token stands in a line that does not begin with a word."""
+    """Return whether a line contains a token and does not start with a plain word."""
     if len(line) > MAX_TOKEN_LINE_LENGTH or _is_plain_word(line.split(None, 1)[0]):
         return False
     return compile_pattern(TOKEN).search(line) is not None
@@ -208,62 +207,61 @@ def _has_token(line: str) -> bool:
 
 @cache
 def _build_trigger_words() -> frozenset[str]:
-    """The words without one of which a plain line has at most a time, a claim or a token that changes by itself."""
-    hints: frozenset[str] = _load_timestamps().TRIGGER_WORDS
-    return hints.union(
+    """Return the words required for volatile text in an ASCII line, unless `ZEROED_TRIGGERS` or a token matches."""
+    timestamp_words: frozenset[str] = _load_timestamps().TRIGGER_WORDS
+    return timestamp_words.union(
         TRIGGER_WORDS - {"c"}, relative_time.TRIGGER_WORDS, counters.TRIGGER_WORDS
-    )  # "c" says it in brackets alone
+    )  # "c" counts only as "(c)"
 
 
 @cache
 def _load_timestamps() -> ModuleType:
-    from sanderling.content.volatile import timestamps  # its patterns take long to make, and a first crawl asks none
+    from sanderling.content.volatile import timestamps  # compiles slow patterns; a first crawl needs none
 
     return timestamps
 
 
 def _split_words(line: str) -> set[str]:
-    """The words of a line, small; without an expression where all its letters are English ones."""
-    small = line.lower()
-    return set(small.translate(NON_LETTERS_TO_SPACE).split() if small.isascii() else WORD.findall(small))
+    """Return the lowercase words of a line; avoids the regular expression for ASCII."""
+    lowercase = line.lower()
+    return set(lowercase.translate(NON_LETTERS_TO_SPACE).split() if lowercase.isascii() else WORD.findall(lowercase))
 
 
 @lru_cache(maxsize=MAX_CACHED_LINES)
 def _strip_cached(line: str) -> str:
     words = _split_words(line)
-    left = line
+    stripped = line
     if not TRIGGER_WORDS.isdisjoint(words):
-        for clues, pattern in VOLATILE_PATTERNS:
-            left = left if clues.isdisjoint(words) else compile_pattern(pattern).sub(keep_groups, left)
+        for triggers, pattern in VOLATILE_PATTERNS:
+            stripped = stripped if triggers.isdisjoint(words) else compile_pattern(pattern).sub(keep_groups, stripped)
     if "©" in line:
-        left = compile_pattern(COPYRIGHT_YEARS).sub(keep_groups, left)
+        stripped = compile_pattern(COPYRIGHT_YEARS).sub(keep_groups, stripped)
     if line.endswith(("?", "=")):
-        left = compile_pattern(ARITHMETIC_CAPTCHA).sub("", left)
-    left = strip_ratings(left)
-    left = strip_counters(_load_timestamps().strip_timestamps(strip_relative_times(left, words), words), words)
-    return _strip_token(left) if len(line) <= MAX_TOKEN_LINE_LENGTH and LONG_RUN.search(left) else left
+        stripped = compile_pattern(ARITHMETIC_CAPTCHA).sub("", stripped)
+    stripped = strip_ratings(stripped)
+    stripped = strip_counters(_load_timestamps().strip_timestamps(strip_relative_times(stripped, words), words), words)
+    return _strip_token(stripped) if len(line) <= MAX_TOKEN_LINE_LENGTH and LONG_RUN.search(stripped) else stripped
 
 
 def clear_caches() -> None:
-    """Forget the lines that were read."""
     _strip_cached.cache_clear()
     _volatile_cache.clear()
 
 
 def _strip_token(line: str) -> str:
-    """Take out a token that has its line for itself; one inside a sentence, and the checksum of a file, is content."""
+    """Return a line without its token. A token in a sentence and a file checksum are content."""
     if any(map(_is_plain_word, line.split())):
         return line
     rest = compile_pattern(TOKEN).sub("", line)
-    mine = rest != line and TOKEN_LABELS.issuperset(WORD.findall(rest.lower()))
-    return rest if mine and not compile_pattern(CHECKSUM).fullmatch(line) else line
+    is_only_token = rest != line and TOKEN_LABELS.issuperset(WORD.findall(rest.lower()))
+    return rest if is_only_token and not compile_pattern(CHECKSUM).fullmatch(line) else line
 
 
 def _is_plain_word(word: str) -> bool:
-    """Say whether a word of a line is sure to be no token, nor the name of one."""
+    """Return whether a word is neither a token nor a token label."""
     return word.isalpha() and word.isascii() and word.lower() not in TOKEN_LABELS
 
 
 def strip_build_id(reference: str) -> str:
-    """Spell the reference of a script, image or style without query, fragment, build number or digest in its name."""
+    """Return the URL of an asset without query, fragment, build number, and content hash."""
     return BUILD_ID.sub("", reference.split("?", 1)[0].split("#", 1)[0])

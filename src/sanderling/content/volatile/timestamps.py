@@ -1,7 +1,7 @@
-"""Moments that a page tells of itself: when it was made, changed or looked at, and what time it is.
+"""Strip timestamps from lines: when a page was generated, updated, or visited.
 
-A time of day alone on its line is a clock, a date alone with "last updated" is a stamp. A time after a word such as
-"updated" belongs to that word. Any other is content: opening hours, the end of a term, a departure, a hearing.
+A time alone on its line is a clock; a date alone with "last updated" is a timestamp; a time after a word such as
+"updated" belongs to that word. Any other time is content: opening hours, deadlines, departures, hearings.
 """
 
 import re
@@ -61,12 +61,12 @@ MONTHS = (
     *("mrt", "янв", "фев", "мар", "апр", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"),
 )
 TODAY_WORDS = ("today", "heute", "aujourd'hui", "hoy")
-GENERATED_PHRASES = (  # what a machine says of its work: a date alone will do
+GENERATED_PHRASES = (  # followed by any date or time
     *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
     *TODAY_WORDS,
     *("now", "generiert", "gedruckt", "abgerufen", "généré", "generado"),
 )
-UPDATED_PHRASES = (  # what a page says of its last change: alone on its line a date will do
+UPDATED_PHRASES = (  # followed by a date if nothing else is on the line
     *("updated", "update", "modified", "modification", "changed", "edited", "revised", "reviewed", "aktualisiert"),
     *("aktualisierung", "geändert", "änderung", "bearbeitet", "mis à jour", "mise à jour", "modifié", "actualisé"),
     *("actualizado", "actualización", "modificado", "modificación", "atualizado", "atualização", "aggiornato"),
@@ -94,7 +94,7 @@ UPDATED_PHRASES = (  # what a page says of its last change: alone on its line a 
     *("отредактирована", "отредактировано", "изменена", "обновлена", "изменение", "редаговано", "düzenlenme"),
     *("düzenlendi", "szerkesztve", "modificat", "editat", "faite"),
 )
-PUBLISHED_PHRASES = (  # what an author may say too: only a time of day or a day of the week tells a stamp
+PUBLISHED_PHRASES = (  # also used in prose: must be followed by a clock time or weekday
     *("saved", "refreshed", "synced", "checked", "posted", "published", "created", "as of", "as at", "quoted"),
     *("delayed", "seen", "visited", "viewed", "fetched", "captured", "requested", "loaded", "erstellt", "stand"),
     *("publié", "publicado"),
@@ -128,13 +128,13 @@ FILLER_PHRASES = (
     *("diese", "seite", "cette", "esta", "página", "questa", "pagina", "deze", "denna", "sida", "эта", "страница"),
     *("yesterday", "gestern", "ayer", "ieri", "gisteren", "вчера", "wczoraj", "včera", "igår", "昨天", "昨日", "어제"),
 )
-DEADLINE_WORDS = frozenset(  # a line with such a word binds somebody: its time is no stamp
+DEADLINE_WORDS = frozenset(  # a time on a line with such a word is content
     (
         *("effective", "valid", "deadline", "due", "until", "till", "expires", "closes", "closing", "before", "begins"),
         *("starts", "ends", "opens", "open", "closed", "gültig", "bis", "ab", "frist", "jusqu", "hasta", "fino"),
     )
 )
-TIME_LABEL_WORDS = DEADLINE_WORDS.union(  # a short line with such a word says what the time below it is for
+TIME_LABEL_WORDS = DEADLINE_WORDS.union(  # a short line with such a word labels the time below it
     ("departure", "departs", "arrival", "arrives", "start", "begin", "end", "doors", "check", "checkin", "checkout"),
     ("öffnet", "schließt", "beginn", "ende", "einlass", "abfahrt", "ankunft", "anreise", "abreise"),
     ("ouverture", "fermeture", "début", "fin", "départ", "arrivée", "apertura", "cierre", "inicio", "salida"),
@@ -157,7 +157,7 @@ TIME_LABEL_WORDS = DEADLINE_WORDS.union(  # a short line with such a word says w
     ("cuándo", "audiencia", "reunión", "próximo", "próxima", "quando", "udienza", "riunione", "prossimo", "prossima"),
     ("reunião", "wanneer", "zitting", "vergadering", "volgende", "когда", "заседание", "kiedy", "spotkanie"),
 )
-MAX_LABEL_LENGTH = 40  # characters of such a line
+MAX_LABEL_LENGTH = 40  # characters
 
 CLOCK_MINUTES = (
     r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d(?:min)?\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
@@ -181,48 +181,48 @@ PART_SEPARATOR = rf"(?:{SEPARATORS}(?:\b(?:{JOINING_WORDS})\b{SEPARATORS})?)"
 TIMESTAMP = re.compile(rf"{TIMESTAMP_PART}(?:{PART_SEPARATOR}{TIMESTAMP_PART})*")
 CLOCK_TIME_PATTERN = re.compile(CLOCK_TIME)
 TIME_RANGE = re.compile(
-    rf"(?:{CLOCK_TIME})\s*+(?:(?:{TIME_ZONE})\s*+)?(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK_TIME})"
+    rf"(?:{CLOCK_TIME})\s*+(?:(?:{TIME_ZONE})\s*+)?"
+    rf"(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK_TIME})"
 )
 WEEKDAY_PATTERN = re.compile(rf"\b(?:{'|'.join((*WEEKDAYS, *SHORT_WEEKDAYS))})\b")
 NUMERIC_DATE_PATTERN = re.compile(NUMERIC_DATE)
 MONTH_PATTERN = re.compile(rf"\b(?:{'|'.join(MONTHS)})(?!\w)")
-CJK_UPDATED_PREFIX = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # edited, changed, revised
+CJK_UPDATED_PREFIX = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # last edited, changed, revised
 TIMESTAMP_LABEL = re.compile(
-    rf"(?:^|\b)(?:({'|'.join(GENERATED_PHRASES)})|({'|'.join(UPDATED_PHRASES)})|{'|'.join(PUBLISHED_PHRASES)})\b(?:[\s'’]+(?:{'|'.join(FILLER_PHRASES)})\b)*[\s:=(\[|,–-]*$"
+    rf"(?:^|\b)(?:({'|'.join(GENERATED_PHRASES)})|({'|'.join(UPDATED_PHRASES)})|{'|'.join(PUBLISHED_PHRASES)})\b"
+    rf"(?:[\s'’]+(?:{'|'.join(FILLER_PHRASES)})\b)*[\s:=(\[|,–-]*$"
 )
 TEMPERATURE = re.compile(r"[-−]?(?<!\d)\d++\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
 TIMESTAMP_WORDS = frozenset(
     word
-    for said in (*GENERATED_PHRASES, *UPDATED_PHRASES, *PUBLISHED_PHRASES, *FILLER_PHRASES)
-    for word in WORD.findall(said)
+    for phrase in (*GENERATED_PHRASES, *UPDATED_PHRASES, *PUBLISHED_PHRASES, *FILLER_PHRASES)
+    for word in WORD.findall(phrase)
 )
-UPDATED_WORDS = frozenset(word for said in UPDATED_PHRASES for word in WORD.findall(said)) - frozenset(
+UPDATED_WORDS = frozenset(word for phrase in UPDATED_PHRASES for word in WORD.findall(phrase)) - frozenset(
     ("mis", "mise", "à")
 )
 DATE_LABEL_WORDS = UPDATED_WORDS.union(GENERATED_PHRASES)
 TRIGGER_WORDS = UPDATED_WORDS.union(WEEKDAYS, SHORT_WEEKDAYS, GENERATED_PHRASES, ("am", "pm", "m", "uhr", "分"))
-CLOCK_TIME_HINT = re.compile(
-    r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])"
-)  # is part of nearly every time of day, and found at once
+CLOCK_TIME_HINT = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # fast prefilter for clock times
 
 
 def strip_timestamps(line: str, words: set[str]) -> str:
-    """Take out of a line when it was made, changed or looked at; any other time stays. `words`: its words, small."""
+    """Return the line without timestamps; other times stay. `words`: its lowercase words."""
     if TRIGGER_WORDS.isdisjoint(words) and not CLOCK_TIME_HINT.search(line):
         return line
-    bare = TEMPERATURE.sub("", line) if "°" in line else line
-    small = bare.lower()
-    if len(small) != len(bare) or not DEADLINE_WORDS.isdisjoint(words) or TIME_RANGE.search(small):
+    stripped = TEMPERATURE.sub("", line) if "°" in line else line
+    lowercase = stripped.lower()
+    if len(lowercase) != len(stripped) or not DEADLINE_WORDS.isdisjoint(words) or TIME_RANGE.search(lowercase):
         return line
-    found = [match for match in TIMESTAMP.finditer(small) if _has_time_or_date(match[0])]
-    is_clock = _is_standalone_timestamp(small, found)
-    if is_clock and not DATE_LABEL_WORDS.isdisjoint(words):
-        return ""  # that a page says when it changed is no more news than when that was
-    told = found if is_clock else [match for match in found if _has_timestamp_label(small, match)]
-    for match in reversed(told):
-        bare = f"{bare[: match.start()]}{bare[match.end() :]}"
-    return bare if told else line
+    matches = [match for match in TIMESTAMP.finditer(lowercase) if _has_time_or_date(match[0])]
+    is_standalone = _is_standalone_timestamp(lowercase, matches)
+    if is_standalone and not DATE_LABEL_WORDS.isdisjoint(words):
+        return ""  # the label "updated" alone is no content either
+    timestamps = matches if is_standalone else [match for match in matches if _has_timestamp_label(lowercase, match)]
+    for match in reversed(timestamps):
+        stripped = f"{stripped[: match.start()]}{stripped[match.end() :]}"
+    return stripped if timestamps else line
 
 
 def _has_time_or_date(timestamp: str) -> bool:
@@ -230,7 +230,7 @@ def _has_time_or_date(timestamp: str) -> bool:
 
 
 def _has_date(timestamp: str) -> bool:
-    """Tell whether a moment has a date in digits, or a month beside a number."""
+    """Return whether a match has a numeric date, or a month with a number."""
     return NUMERIC_DATE_PATTERN.search(timestamp) is not None or (
         MONTH_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
     )
@@ -241,38 +241,38 @@ def _has_weekday(timestamp: str) -> bool:
 
 
 def _is_standalone_timestamp(lowercase_line: str, matches: list[re.Match[str]]) -> bool:
-    """Say whether a line has one time, today's date or that of its last change, and only words that go with it."""
+    """Return whether a line consists of a clock time, weekday, or update date, and words for it."""
     if len(matches) != 1:
         return False
-    said = WORD.findall(f"{lowercase_line[: matches[0].start()]} {lowercase_line[matches[0].end() :]}")
-    timed = _has_weekday(matches[0][0]) or len(CLOCK_TIME_PATTERN.findall(matches[0][0])) == 1
-    return TIMESTAMP_WORDS.issuperset(said) and (timed or not UPDATED_WORDS.isdisjoint(said))
+    words = WORD.findall(f"{lowercase_line[: matches[0].start()]} {lowercase_line[matches[0].end() :]}")
+    has_time = _has_weekday(matches[0][0]) or len(CLOCK_TIME_PATTERN.findall(matches[0][0])) == 1
+    return TIMESTAMP_WORDS.issuperset(words) and (has_time or not UPDATED_WORDS.isdisjoint(words))
 
 
 def _has_timestamp_label(lowercase_line: str, match: re.Match[str]) -> bool:
-    """Say whether the word before a moment claims it; in running text "updated" claims no date."""
+    """Return whether the preceding words label a timestamp; in prose, "updated" does not label a date."""
     before = lowercase_line[: match.start()]
-    said = TIMESTAMP_LABEL.search(before)
-    if said is None:
+    label = TIMESTAMP_LABEL.search(before)
+    if label is None:
         return CLOCK_TIME_PATTERN.search(match[0]) is not None and CJK_UPDATED_PREFIX.search(before) is not None
-    if said[1] in TODAY_WORDS and not _starts_new_phrase(before[: said.start()]):
+    if label[1] in TODAY_WORDS and not _starts_new_phrase(before[: label.start()]):
         return False
-    if said[1] or (said[2] and ":" in said[0]):
+    if label[1] or (label[2] and ":" in label[0]):
         return True
     return CLOCK_TIME_PATTERN.search(match[0]) is not None or _has_weekday(match[0])
 
 
 def _starts_new_phrase(prefix: str) -> bool:
-    """Say whether a line begins anew behind some words of it: "Ann, today at 10:30" is no "tour: today at 10:30"."""
+    """Return whether a new phrase starts after `prefix`: "Ann, today at 10:30", but not "tour: today at 10:30"."""
     return not prefix.strip() or (not prefix.rstrip().endswith(":") and not prefix.rstrip()[-1].isalnum())
 
 
 def is_time_label(line: str) -> bool:
-    """Say whether a line is a label that tells what the time below it is for."""
+    """Return whether a line labels an event time on the next line."""
     return len(line) <= MAX_LABEL_LENGTH and not TIME_LABEL_WORDS.isdisjoint(WORD.findall(line.lower()))
 
 
 def is_weekday_date(line: str) -> bool:
-    """Say whether a line is a day of the week with its date, and nothing else."""
-    found = TIMESTAMP.fullmatch(line.strip().lower())
-    return found is not None and _has_weekday(found[0])
+    """Return whether a line is only a weekday with its date."""
+    match = TIMESTAMP.fullmatch(line.strip().lower())
+    return match is not None and _has_weekday(match[0])

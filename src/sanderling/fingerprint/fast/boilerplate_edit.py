@@ -17,9 +17,7 @@ from sanderling.content.extract import (
     is_hidden,
     is_site_header,
 )
-from sanderling.content.line_features import MIN_PROSE_LENGTH, compute_weighted_length, compute_weighted_lengths
-from sanderling.content.policy_notices import is_content_anywhere
-from sanderling.content.regions import (
+from sanderling.content.line_coverage import (
     EXCLUDED,
     HIDDEN,
     LANDMARK,
@@ -29,6 +27,8 @@ from sanderling.content.regions import (
     NOSCRIPT,
     VERBATIM,
 )
+from sanderling.content.line_features import MIN_PROSE_LENGTH, compute_weighted_length, compute_weighted_lengths
+from sanderling.content.policy_notices import is_content_anywhere
 from sanderling.fingerprint.fast.common_affix import count_common_ends
 from sanderling.fingerprint.fast.text_edits import TextEdit, restore_old_texts
 from sanderling.html.parser import Document, Element
