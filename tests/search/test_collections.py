@@ -1,4 +1,4 @@
-"""Ranking quality on classic test collections, against the plain BM25 their keepers measured."""
+"""Ranking quality on classic test collections, compared with the published plain BM25 results."""
 
 import json
 from pathlib import Path
@@ -14,11 +14,11 @@ from sanderling.search.search_types import Document, SearchRequest
 REFERENCE = {"cran": 0.286, "cran, source paper counted": 0.404, "med": 0.511, "cacm": 0.273}
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def load_jsonl(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def judged(path: Path) -> dict[str, dict[str, int]]:
+def load_grades(path: Path) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for line in path.read_text().splitlines()[1:]:
         query, document, grade = line.split("\t")
@@ -27,22 +27,22 @@ def judged(path: Path) -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize("name", ["cran", "med", "cacm"])
-def test_the_defaults_beat_plain_bm25(name: str, suites: Path, tmp_path: Path) -> None:
+def test_defaults_beat_plain_bm25(name: str, suites: Path, tmp_path: Path) -> None:
     folder = suites / "ir-collections" / name / "norm"
     index = open_search_index(tmp_path / "index", write=True)
     assert index is not None
     index.replace(
         Document(d["id"], d["title"], body=" ".join((d["text"], d.get("keywords", ""), d["author"])), language="en")
-        for d in rows(folder / "docs.jsonl")
+        for d in load_jsonl(folder / "docs.jsonl")
     )
     index.commit(1)
-    finder, grades = SearchEngine(index), judged(folder / "qrels.tsv")
+    engine, grades = SearchEngine(index), load_grades(folder / "qrels.tsv")
     precisions: dict[str, list[float]] = {name: [], f"{name}, source paper counted": []}
-    for query in rows(folder / "queries.jsonl"):
-        found = finder.search(SearchRequest(query["text"], limit=1000, include_facets=False, include_snippets=False))
-        ranking = [hit.url for hit in found.hits]
-        for label, least in zip(precisions, (1, -1), strict=True):
-            relevant = {d for d, grade in grades.get(query["id"], {}).items() if grade >= least}
+    for query in load_jsonl(folder / "queries.jsonl"):
+        results = engine.search(SearchRequest(query["text"], limit=1000, include_facets=False, include_snippets=False))
+        ranking = [hit.url for hit in results.hits]
+        for label, min_grade in zip(precisions, (1, -1), strict=True):
+            relevant = {d for d, grade in grades.get(query["id"], {}).items() if grade >= min_grade}
             if relevant:
                 precisions[label].append(compute_average_precision(ranking, relevant))
     index.close()

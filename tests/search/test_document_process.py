@@ -1,4 +1,4 @@
-"""Extraction in a process that can be killed."""
+"""Document extraction in a child process."""
 
 import os
 import signal
@@ -15,16 +15,16 @@ GOOD = pack({"word/document.xml": b"<w:p>words</w:p>"})
 
 @pytest.fixture
 def extractor() -> Iterator[DocumentExtractor]:
-    made = DocumentExtractor()
-    yield made
-    made.close()
+    instance = DocumentExtractor()
+    yield instance
+    instance.close()
 
 
-def test_document_that_takes_too_long_is_given_up_and_the_next_one_is_read(extractor: DocumentExtractor) -> None:
+def test_slow_document_is_killed_and_the_next_is_read(extractor: DocumentExtractor) -> None:
     assert extractor.extract("word", GOOD) == "words\n"
     first = extractor._process
     assert first is not None
-    os.kill(first.pid, signal.SIGSTOP)  # as if it never came to an end
+    os.kill(first.pid, signal.SIGSTOP)  # simulates an endless document
     extractor._time_limit = 0.1
     with pytest.raises(ExtractionError, match="time_limit"):
         extractor.extract("word", GOOD)
@@ -33,7 +33,7 @@ def test_document_that_takes_too_long_is_given_up_and_the_next_one_is_read(extra
     assert extractor.extract("word", GOOD) == "words\n"
 
 
-def test_process_that_died_is_replaced(extractor: DocumentExtractor) -> None:
+def test_dead_process_is_replaced(extractor: DocumentExtractor) -> None:
     extractor.extract("word", GOOD)
     assert extractor._process is not None
     os.kill(extractor._process.pid, signal.SIGKILL)
@@ -41,7 +41,7 @@ def test_process_that_died_is_replaced(extractor: DocumentExtractor) -> None:
     assert extractor.extract("word", GOOD) == "words\n"
 
 
-def test_damaged_document_is_a_named_failure(extractor: DocumentExtractor) -> None:
+def test_damaged_document_raises_with_the_reader_error(extractor: DocumentExtractor) -> None:
     with pytest.raises(ExtractionError, match="BadZipFile"):
         extractor.extract("word", b"no zip")
 

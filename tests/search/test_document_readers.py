@@ -1,4 +1,4 @@
-"""Text of PDF and office files, within a budget."""
+"""Text extraction from PDF and office files, within a budget."""
 
 import io
 import zipfile
@@ -37,18 +37,18 @@ def test_no_more_parts_are_unpacked_than_the_text_needs(monkeypatch: pytest.Monk
     names: list[str] = []
     original = document_readers._read_part
 
-    def note(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
+    def record(packed: zipfile.ZipFile, name: str, budget: int) -> bytes:
         names.append(name)
         return original(packed, name, budget)
 
-    monkeypatch.setattr(document_readers, "_read_part", note)
+    monkeypatch.setattr(document_readers, "_read_part", record)
     slide = b"word " * (MAX_BODY_CHARS // 5 + 1)
     text = extract_text("slides", pack({f"ppt/slides/slide{number}.xml": slide for number in range(1, 5)}))
     assert len(text) == MAX_BODY_CHARS
     assert len(names) == 1
 
 
-def test_failure_is_an_answer_and_the_next_request_is_answered() -> None:
+def test_request_after_a_failure_is_answered() -> None:
     good = pack({"word/document.xml": b"<w:p>words</w:p>"})
     requests = b"".join(FRAME.pack(DOCUMENT_KINDS.index("word"), len(body)) + body for body in (b"no zip", good))
     sink = io.BytesIO()

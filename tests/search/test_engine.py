@@ -1,4 +1,4 @@
-"""The search as a whole, over a real index on disk."""
+"""The search engine on a real index."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from sanderling.search.index import SearchIndex, open_search_index
 from sanderling.search.search_types import SearchHit, SearchRequest, SearchResults
 
 
-def ask(index: SearchIndex, text: str, **more: int | bool) -> SearchResults:
-    return SearchEngine(index).search(SearchRequest(text, now=NOW, **more))  # type: ignore[arg-type]
+def search(index: SearchIndex, text: str, **options: int | bool) -> SearchResults:
+    return SearchEngine(index).search(SearchRequest(text, now=NOW, **options))  # type: ignore[arg-type]
 
 
 def names(results: SearchResults) -> list[str]:
@@ -52,8 +52,8 @@ def names(results: SearchResults) -> list[str]:
         ("((( ***", set()),
     ],
 )
-def test_a_question_finds_its_pages(index: SearchIndex, text: str, expected: set[str]) -> None:
-    assert set(names(ask(index, text))) == expected
+def test_query_finds_the_expected_pages(index: SearchIndex, text: str, expected: set[str]) -> None:
+    assert set(names(search(index, text))) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_question_finds_its_pages(index: SearchIndex, text: str, expected: set
         ("site:Bücher.example/A/", {"shelf"}),
     ],
 )
-def test_site_filter_matches_paths_as_urls_spell_them(tmp_path: Path, text: str, expected: set[str]) -> None:
+def test_site_filter_normalizes_paths_like_urls(tmp_path: Path, text: str, expected: set[str]) -> None:
     index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace([
@@ -78,7 +78,7 @@ def test_site_filter_matches_paths_as_urls_spell_them(tmp_path: Path, text: str,
         page("https://xn--bcher-kva.example/A/shelf", body="books"),
     ])  # fmt: skip
     index.commit(1)
-    assert set(names(ask(index, text))) == expected
+    assert set(names(search(index, text))) == expected
     index.close()
 
 
@@ -106,26 +106,26 @@ CHINESE = {
         ("猫", []),
     ],
 )
-def test_unspaced_text_is_found_as_a_whole_in_parts_and_by_one_character(
+def test_unspaced_text_matches_whole_partial_and_single_character(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
     index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace(page(f"https://zh.example/{name}", body=body, language="zh") for name, body in CHINESE.items())
     index.commit(1)
-    found = ask(index, text, explain=True)
+    found = search(index, text, explain=True)
     assert (found.hits[0].url.rsplit("/", 1)[1] if found.hits else "") == (expected[0] if expected else "")
     assert set(names(found)) == set(expected)
     index.close()
 
 
-def test_a_typing_error_is_forgiven_and_said(index: SearchIndex) -> None:
-    found = ask(index, "sandrling")
+def test_typo_is_corrected_and_reported(index: SearchIndex) -> None:
+    found = search(index, "sandrling")
     assert found.corrected_query == "sanderling"
     assert "sanderling" in names(found)
 
 
-def test_correction_is_near_in_letters_and_occurs_with_the_other_words(tmp_path: Path) -> None:
+def test_correction_is_similar_and_occurs_with_the_other_terms(tmp_path: Path) -> None:
     index = open_search_index(tmp_path, write=True)
     assert index is not None
     index.replace(page(f"https://a.test/secure{i}", body="security of a query " * 5) for i in range(30))
@@ -135,21 +135,21 @@ def test_correction_is_near_in_letters_and_occurs_with_the_other_words(tmp_path:
         *(page(f"https://a.test/cable{i}", body="cable cable cable") for i in range(30)),
     ])  # fmt: skip
     index.commit(1)
-    assert ask(index, "recusive query").corrected_query == "recursive query"
-    assert ask(index, "recursivw query").corrected_query == "recursive query"
-    assert ask(index, "tide tabke").corrected_query == "tide table"
-    assert ask(index, "recusive harbour").corrected_query == ""
+    assert search(index, "recusive query").corrected_query == "recursive query"
+    assert search(index, "recursivw query").corrected_query == "recursive query"
+    assert search(index, "tide tabke").corrected_query == "tide table"
+    assert search(index, "recusive harbour").corrected_query == ""
     index.close()
 
 
-def test_pages_with_some_words_follow_where_few_have_all(index: SearchIndex) -> None:
-    found = ask(index, "sanderling dunlin")
+def test_query_is_relaxed_if_few_pages_have_all_terms(index: SearchIndex) -> None:
+    found = search(index, "sanderling dunlin")
     assert found.is_relaxed
     assert set(names(found)) == {"sanderling", "dunlin", "today"}
 
 
 def test_facets_count_all_matches(index: SearchIndex) -> None:
-    facets = ask(index, "sanderling OR dunlin OR tide", limit=1).facets
+    facets = search(index, "sanderling OR dunlin OR tide", limit=1).facets
     assert {(c.value, c.count) for c in facets["site"]} == {
         ("birds.example.org", 2), ("news.example.org", 1), ("code.example.net", 1)
     }  # fmt: skip
@@ -157,43 +157,43 @@ def test_facets_count_all_matches(index: SearchIndex) -> None:
     assert {(c.value, c.count) for c in facets["changed"]} == {("day", 1), ("week", 1), ("month", 1), ("year", 1)}
 
 
-def test_results_come_in_pages_that_do_not_overlap(index: SearchIndex) -> None:
+def test_result_pages_do_not_overlap(index: SearchIndex) -> None:
     index.replace(page(f"https://many.example/{i}", f"Gull {i}", "gull " * (i % 5 + 1)) for i in range(250))
     index.commit(2)
-    seen = [url for offset in range(0, 250, 25) for url in names(ask(index, "gull", offset=offset, limit=25))]
+    seen = [url for offset in range(0, 250, 25) for url in names(search(index, "gull", offset=offset, limit=25))]
     assert len(seen) == len(set(seen)) == 250
 
 
-def test_the_explanation_adds_up(index: SearchIndex) -> None:
-    hit: SearchHit = ask(index, "sanderling lang:en", explain=True).hits[0]
+def test_field_scores_add_up_to_the_text_score(index: SearchIndex) -> None:
+    hit: SearchHit = search(index, "sanderling lang:en", explain=True).hits[0]
     assert {field for _, field, _ in hit.score_parts.field_scores} == {"title", "body", "address"}
     assert sum(value for *_, value in hit.score_parts.field_scores) == pytest.approx(hit.score_parts.text, rel=1e-3)
     parts = hit.score_parts
     assert parts.score == pytest.approx(parts.text * parts.link * parts.freshness * parts.behavior)
 
 
-def test_what_users_taught_reorders_and_is_shown(index: SearchIndex) -> None:
-    plain = names(ask(index, "sanderling"))
-    last = compute_page_id("https://news.example.org/today")
-    lifted = SearchEngine(index, lambda _: lambda page: 1.0 if page == last else -1.0)
-    hits = lifted.search(SearchRequest("sanderling", now=NOW)).hits
+def test_behavior_weights_reorder_results(index: SearchIndex) -> None:
+    plain = names(search(index, "sanderling"))
+    last_id = compute_page_id("https://news.example.org/today")
+    engine = SearchEngine(index, lambda _: lambda page: 1.0 if page == last_id else -1.0)
+    hits = engine.search(SearchRequest("sanderling", now=NOW)).hits
     assert (plain[0], hits[0].url) == ("sanderling", "https://news.example.org/today")
     assert [hit.score_parts.behavior for hit in hits] == [2.0, 0.5]
 
 
-def test_the_past_can_be_searched(index: SearchIndex) -> None:
+def test_past_versions_are_searchable(index: SearchIndex) -> None:
     url = "https://birds.example.org/dunlin"
     index.replace([page(url, "Dunlin", "Now about penguins.", changed_at=NOW - DAY)])
     index.commit(2)
-    assert ask(index, "wader").total == 0
-    assert names(ask(index, "wader asof:30d")) == ["dunlin"]
-    assert names(ask(index, "wader asof:30d site:birds.example.org/dun")) == ["dunlin"]
-    assert ask(index, "penguins asof:30d").total == 0
-    assert names(ask(index, "penguins")) == ["dunlin"]
+    assert search(index, "wader").total == 0
+    assert names(search(index, "wader asof:30d")) == ["dunlin"]
+    assert names(search(index, "wader asof:30d site:birds.example.org/dun")) == ["dunlin"]
+    assert search(index, "penguins asof:30d").total == 0
+    assert names(search(index, "penguins")) == ["dunlin"]
     index.mark_gone([url], at=NOW)
     index.commit(3)
-    assert ask(index, "penguins").total == 0
-    assert names(ask(index, "penguins asof:12h")) == ["dunlin"]
+    assert search(index, "penguins").total == 0
+    assert names(search(index, "penguins asof:12h")) == ["dunlin"]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -204,27 +204,27 @@ def test_the_past_can_be_searched(index: SearchIndex) -> None:
         max_size=12,
     ).map("".join)
 )
-def test_no_question_raises(index: SearchIndex, text: str) -> None:
-    assert ask(index, text, explain=True).total >= 0
+def test_any_query_can_be_run(index: SearchIndex, text: str) -> None:
+    assert search(index, text, explain=True).total >= 0
 
 
-def test_a_sentence_is_widened_by_the_words_of_the_first_pages(index: SearchIndex) -> None:
+def test_long_query_gets_related_terms(index: SearchIndex) -> None:
     index.replace(page(f"https://more.example/{i}", "Filler", f"filler number {i}") for i in range(60))
     birds = "plover waders feed on intertidal mudflats in winter"
     index.replace(page(f"https://mud.example/{i}", "Plover", birds) for i in range(5))
     index.commit(2)
-    short = ask(index, "plover waders", explain=True)
+    short = search(index, "plover waders", explain=True)
     assert not [field for hit in short.hits for _, field, _ in hit.score_parts.field_scores if field == "related"]
-    long = ask(index, "where do plover waders usually feed outdoors", explain=True)
+    long = search(index, "where do plover waders usually feed outdoors", explain=True)
     words = {word for hit in long.hits for word, field, _ in hit.score_parts.field_scores if field == "related"}
     assert "mudflat" in words
-    assert long.total == ask(index, "plover OR waders OR usually OR feed OR outdoors").total
+    assert long.total == search(index, "plover OR waders OR usually OR feed OR outdoors").total
 
 
-def test_a_page_that_users_pass_over_lends_no_words_to_a_sentence(tmp_path: Path) -> None:
+def test_skipped_page_contributes_no_related_terms(tmp_path: Path) -> None:
     index = open_search_index(tmp_path, write=True)
     assert index is not None
-    question = "which birds run along water"
+    query = "which birds run along water"
     index.replace([
         page("https://a.test/liked", body="birds run along water with whimbrels " + "whimbrels " * 5),
         page("https://a.test/passed", body="birds run along water with marathons " + "marathons " * 5),
@@ -233,13 +233,13 @@ def test_a_page_that_users_pass_over_lends_no_words_to_a_sentence(tmp_path: Path
         *(page(f"https://a.test/other{number}", body=f"something else {number}") for number in range(40)),
     ])  # fmt: skip
     index.commit(1)
-    bad = compute_page_id(page("https://a.test/passed").url)
+    skipped_id = compute_page_id(page("https://a.test/passed").url)
 
-    def order(behaviour: BehaviorModel) -> list[str]:
-        found = names(SearchEngine(index, behaviour).search(SearchRequest(question, now=NOW)))
-        return [name for name in found if name in ("third", "fourth")]
+    def order(behavior: BehaviorModel) -> list[str]:
+        result_names = names(SearchEngine(index, behavior).search(SearchRequest(query, now=NOW)))
+        return [name for name in result_names if name in ("third", "fourth")]
 
-    assert order(lambda _: lambda page: -1.0 if page == bad else 0.0) == ["third", "fourth"]
-    worse = compute_page_id(page("https://a.test/liked").url)
-    assert order(lambda _: lambda page: -1.0 if page == worse else 0.0) == ["fourth", "third"]
+    assert order(lambda _: lambda page: -1.0 if page == skipped_id else 0.0) == ["third", "fourth"]
+    liked_id = compute_page_id(page("https://a.test/liked").url)
+    assert order(lambda _: lambda page: -1.0 if page == liked_id else 0.0) == ["fourth", "third"]
     index.close()

@@ -1,4 +1,4 @@
-"""kill -9 at any moment, of the crawl, of the process that keeps its index, of both: the index equals the catalogue."""
+"""The index equals the database after SIGKILL of the crawl, of its indexer process, or of both."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ KILLS = 5  # per session
 SESSIONS = 3
 
 
-def start(site: Site, folder: Path) -> subprocess.Popen[str]:
+def start_crawl(site: Site, folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                site.root + "/", "-C", str(folder), "--delay", "0", "--allow-private", "--workers", "1",
                "--quiet"]  # fmt: skip
@@ -34,54 +34,54 @@ def start(site: Site, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment)
 
 
-def keeper_of(process: subprocess.Popen[str], folder: Path) -> int:
-    """The child that holds the index; 0 if none does yet."""
+def find_indexer(process: subprocess.Popen[str], folder: Path) -> int:
+    """Return the pid of the child that has the index open; 0 if none has."""
     for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
         try:
-            held = [os.readlink(name) for name in Path(f"/proc/{child}/fd").iterdir()]
-        except OSError:  # it has just ended
+            open_files = [os.readlink(name) for name in Path(f"/proc/{child}/fd").iterdir()]
+        except OSError:  # the child has just ended
             continue
-        if any(name.startswith(str(folder / "index")) for name in held):
+        if any(name.startswith(str(folder / "index")) for name in open_files):
             return int(child)
     return 0
 
 
-def kill(process: subprocess.Popen[str], folder: Path, kind: int) -> None:
-    """Kill who keeps the index (0), the crawl (1), or both at once (2)."""
+def kill_randomly(process: subprocess.Popen[str], folder: Path, kind: int) -> None:
+    """Kill the indexer (0), the crawl (1), or both (2)."""
     try:
-        keeper = keeper_of(process, folder) if kind != 1 else 0
-        for pid in (keeper, process.pid if kind else 0):
+        indexer = find_indexer(process, folder) if kind != 1 else 0
+        for pid in (indexer, process.pid if kind else 0):
             if pid:
                 os.kill(pid, signal.SIGKILL)
     except (ProcessLookupError, FileNotFoundError):
         return
 
 
-def wait_for_hits(site: Site, more: int, process: subprocess.Popen[str]) -> None:
-    goal, deadline = sum(site.hits.values()) + more, time.monotonic() + 60
+def wait_for_hits(site: Site, count: int, process: subprocess.Popen[str]) -> None:
+    goal, deadline = sum(site.hits.values()) + count, time.monotonic() + 60
     while sum(site.hits.values()) < goal and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
 
 
-def crawl_through(site: Site, folder: Path, draw: random.Random) -> int:
-    """One session to its end, killed again and again; says how often."""
-    kills, process = 0, start(site, folder)
+def crawl_with_kills(site: Site, folder: Path, draw: random.Random) -> int:
+    """Run a crawl to its end, with kills and restarts. Returns the number of kills."""
+    kills, process = 0, start_crawl(site, folder)
     while kills < KILLS:
         wait_for_hits(site, draw.randrange(5, 2 * PAGES // KILLS), process)
         if process.poll() is not None:
             break
         kind = draw.randrange(3)
-        kill(process, folder, kind)
+        kill_randomly(process, folder, kind)
         kills += 1
         if kind:
             process.wait()
-            process = start(site, folder)
+            process = start_crawl(site, folder)
     assert process.wait() == 0
     return kills
 
 
-def catch_up_after_all(folder: Path) -> None:
-    """As the next search does it; a keeper whose crawl was killed may still be on its way out."""
+def update_index_with_retry(folder: Path) -> None:
+    """Update the index. The indexer of a killed crawl may still be stopping."""
     for _ in range(600):
         try:
             update_index(folder)
@@ -89,11 +89,11 @@ def catch_up_after_all(folder: Path) -> None:
             time.sleep(0.1)
         else:
             return
-    raise AssertionError("somebody keeps the index for ever")
+    raise AssertionError("another process did not release the index")
 
 
-def change(site: Site, draw: random.Random) -> None:
-    """Rewrite a fifth of the pages; some vanish, some come back, some become copies of others."""
+def change_pages(site: Site, draw: random.Random) -> None:
+    """Rewrite a fifth of the pages; some disappear, some return, some become copies."""
     first = tree(PAGES)
     for number in range(1, PAGES):
         path = f"/p{number}"
@@ -108,41 +108,41 @@ def change(site: Site, draw: random.Random) -> None:
                 site.pages[path] = first[path]
 
 
-def of_the_catalogue(collection: Collection) -> dict[str, str]:
-    """What the archive holds of each page that is there, by the digest of its body; copies count once."""
+def read_database(collection: Collection) -> dict[str, str]:
+    """Return the text hash of each available page, by body digest; copies count once."""
     found: dict[str, str] = {}
     for row in load_pages(collection.db, "p.status = 200 AND p.misses = 0 AND p.noindex = 0"):
         record = load_stored_record(collection, row.url_id, row.url)
         document = build_document(record, row.url, 0.0, ParsedHead(row.title, row.language))
         assert document is not None
-        found[row.digest] = words_of(document)
+        found[row.digest] = hash_text(document)
     return found
 
 
-def of_the_index(folder: Path, collection: Collection) -> dict[str, str]:
-    """What the index holds of each page, by the digest of its body."""
+def read_index(folder: Path, collection: Collection) -> dict[str, str]:
+    """Return the text hash of each indexed page, by body digest."""
     index = open_search_index(folder / "index", write=False)
     assert index is not None
     found = [(row.digest, index.get(row.url)) for row in load_pages(collection.db)]
-    held = {digest: words_of(document) for digest, document in found if document is not None}
-    assert len(index) == sum(document is not None for _, document in found)  # nothing the catalogue does not know
-    assert len(index) - len(held) < 20  # copies whose original has left may stand side by side
-    return held
+    indexed = {digest: hash_text(document) for digest, document in found if document is not None}
+    assert len(index) == sum(document is not None for _, document in found)  # no page unknown to the database
+    assert len(index) - len(indexed) < 20  # several copies of a page that is gone may be indexed
+    return indexed
 
 
-def words_of(document: Document) -> str:
+def hash_text(document: Document) -> str:
     return hashlib.sha256("\0".join((document.title, document.headings, document.body)).encode()).hexdigest()
 
 
 @pytest.mark.slow
-def test_after_random_kills_and_resumes_the_index_equals_the_catalogue(tmp_path: Path) -> None:
+def test_index_equals_the_database_after_random_kills(tmp_path: Path) -> None:
     draw = random.Random(13)
     kills = 0
     with Site(tree(PAGES)) as site:
         for _ in range(SESSIONS):
-            kills += crawl_through(site, tmp_path, draw)
-            catch_up_after_all(tmp_path)
+            kills += crawl_with_kills(site, tmp_path, draw)
+            update_index_with_retry(tmp_path)
             with open_collection_read_only(tmp_path) as collection:
-                assert of_the_index(tmp_path, collection) == of_the_catalogue(collection)
-            change(site, draw)
+                assert read_index(tmp_path, collection) == read_database(collection)
+            change_pages(site, draw)
     assert kills >= SESSIONS

@@ -1,4 +1,4 @@
-"""Text becomes stems the same way for pages and for questions."""
+"""Tokenization, stop words and language detection."""
 
 import pytest
 
@@ -31,24 +31,24 @@ def test_text_becomes_stems_of_its_language(text: str, language: str, expected: 
 
 
 @pytest.mark.parametrize("language", [*tokenizer.STEMMERS, "cs", "pl", "xx", ""])
-def test_every_language_that_a_page_may_be_in_has_words(language: str) -> None:
+def test_every_language_produces_stems(language: str) -> None:
     assert stem_text("Mrówki niosą liście", language).startswith("mrow")
     assert not is_stop_word("mrówki", language)
 
 
-def test_the_memory_of_stems_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stem_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokenizer, "MAX_CACHED_STEMS", 10)
     stem_text(" ".join(f"word{i}" for i in range(1000)), "it")
     assert len(tokenizer._get_stem_cache("it")) <= 10
 
 
-def test_stop_words_belong_to_a_language() -> None:
+def test_stop_words_depend_on_the_language() -> None:
     assert is_stop_word("The", "en")
     assert not is_stop_word("the", "de")
     assert not is_stop_word("the", "xx")
 
 
-def test_what_a_page_says_of_its_language_is_believed() -> None:
+def test_declared_language_wins() -> None:
     assert detect_page_language("de-AT", "The tide comes in and the birds run away from it") == "de"
     assert detect_page_language("nb_NO", "") == "no"
 
@@ -66,7 +66,7 @@ def test_language_of_a_mixed_page_is_that_of_most_of_its_text(most: str, languag
     assert detect_page_language("", "".join(parts)) == language
 
 
-def test_a_silent_page_is_known_by_its_letters() -> None:
+def test_undeclared_language_is_detected() -> None:
     german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
     assert detect_page_language("", german) == "de"
     assert detect_page_language("nonsense-tag", german) == "de"

@@ -1,4 +1,4 @@
-"""A small crawled site with a past, the app over it, and the same app on a port for a real browser."""
+"""Fixtures: a site crawled twice, the application for it, and a server for a real browser."""
 
 import threading
 from collections.abc import Iterator
@@ -41,8 +41,8 @@ PAGES = {
 }
 
 
-def go(site: Site, folder: Path) -> None:
-    """Visit everything once (again)."""
+def crawl_site(site: Site, folder: Path) -> None:
+    """Crawl every page of the site once."""
     request = CrawlRequest(
         seeds=tuple(site.root + path for path in site.pages),
         scope=ScopeSettings(sitemaps=False),
@@ -53,86 +53,82 @@ def go(site: Site, folder: Path) -> None:
     crawl(folder, request)
 
 
-class World:
-    """A collection and the addresses in it."""
+class CrawledSite:
+    """A collection and the root URL of its site."""
 
     def __init__(self, folder: Path, root: str) -> None:
         self.folder = folder
         self.root = root
 
     def url(self, path: str) -> str:
-        """A page of the crawled site."""
         return self.root + path
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A site crawled twice, with one page changed between."""
-    folder = tmp_path_factory.mktemp("world")
+def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawledSite]:
+    """Crawl a site twice, with a changed page between the crawls."""
+    folder = tmp_path_factory.mktemp("crawled_site")
     with Site(PAGES) as site:
-        go(site, folder)
+        crawl_site(site, folder)
         site.pages["/tern"] = html("/", "/gull", text="The tern now hovers over the shore before it dives for fish")
-        go(site, folder)
+        crawl_site(site, folder)
         update_index(folder)
-        yield World(folder, site.root)
+        yield CrawledSite(folder, site.root)
 
 
-def switch_on(rooms: AppState) -> None:
-    """Switch on what an owner may: behaviour is recorded, and visitors may ask for more; but no process is started."""
-    rooms.auth_store.set_setting("tracking", "on")
-    rooms.auth_store.set_setting("crawl_more", "on")
-    rooms.crawl_view.crawl_unmet_queries = lambda: False  # type: ignore[method-assign]
-
-
-@pytest.fixture
-def rooms(world: World) -> Iterator[AppState]:
-    """The app's rooms, with nothing recorded in them yet."""
-    made = open_app_state(world.folder, ServerAddress())
-    made.event_log.erase()
-    switch_on(made)
-    yield made
-    made.event_log.close()
-    made.auth_store.close()
+def enable_tracking(app_state: AppState) -> None:
+    """Switch on recording and crawls for unmet queries, but start no process."""
+    app_state.auth_store.set_setting("tracking", "on")
+    app_state.auth_store.set_setting("crawl_more", "on")
+    app_state.crawl_view.crawl_unmet_queries = lambda: False  # type: ignore[method-assign]
 
 
 @pytest.fixture
-def client(rooms: AppState) -> Iterator[TestClient]:
-    """A browser without a screen, as far as headers go: it says when a request comes from our own page."""
-    with TestClient(build_app(rooms, ["testserver"]), follow_redirects=False) as made:
-        made.headers["sec-fetch-site"] = "same-origin"
-        yield made
+def app_state(crawled_site: CrawledSite) -> Iterator[AppState]:
+    """Open the application services without recorded events."""
+    state = open_app_state(crawled_site.folder, ServerAddress())
+    state.event_log.erase()
+    enable_tracking(state)
+    yield state
+    state.event_log.close()
+    state.auth_store.close()
 
 
-class Serving(threading.Thread):
-    """The app on a real port."""
+@pytest.fixture
+def client(app_state: AppState) -> Iterator[TestClient]:
+    """Return a client whose requests appear to come from pages of the site."""
+    with TestClient(build_app(app_state, ["testserver"]), follow_redirects=False) as test_client:
+        test_client.headers["sec-fetch-site"] = "same-origin"
+        yield test_client
 
-    def __init__(self, rooms: AppState) -> None:
+
+class ServerThread(threading.Thread):
+    """The application on a real port."""
+
+    def __init__(self, app_state: AppState) -> None:
         super().__init__(daemon=True)
-        self.rooms = rooms
+        self.app_state = app_state
         self.socket = open_socket(ServerAddress(port=0))
         self.root = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        self.buckets = ClientRateLimiter(clock=lambda: 0.0)
+        self.rate_limiter = ClientRateLimiter(clock=lambda: 0.0)
         self.server = uvicorn.Server(
-            uvicorn.Config(build_app(rooms, (), self.buckets), log_level="error", lifespan="on")
+            uvicorn.Config(build_app(app_state, (), self.rate_limiter), log_level="error", lifespan="on")
         )
 
     def run(self) -> None:
-        """Serve until told to stop."""
         self.server.run(sockets=[self.socket])
 
     def stop(self) -> None:
-        """Stop and wait for the end."""
         self.server.should_exit = True
         self.join()
 
 
 @pytest.fixture(scope="module")
-def served(world: World) -> Iterator[Serving]:
-    """The app, reachable by a browser."""
-    thread = Serving(open_app_state(world.folder, ServerAddress()))
-    switch_on(thread.rooms)
+def server_thread(crawled_site: CrawledSite) -> Iterator[ServerThread]:
+    thread = ServerThread(open_app_state(crawled_site.folder, ServerAddress()))
+    enable_tracking(thread.app_state)
     thread.start()
     yield thread
     thread.stop()
-    thread.rooms.event_log.close()
-    thread.rooms.auth_store.close()
+    thread.app_state.event_log.close()
+    thread.app_state.auth_store.close()

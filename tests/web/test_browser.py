@@ -1,4 +1,4 @@
-"""The app in a real Chromium: what people see and do, and what a hostile page cannot."""
+"""The application in a real Chromium: user interactions, tracking, isolation of hostile pages, accessibility."""
 
 from collections.abc import Callable, Iterator
 from ctypes.util import find_library
@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 from tests.support.site import Site
 from tests.templates.similar.test_query_fulfillment import shop
-from tests.web.conftest import HOSTILE, Serving, World
+from tests.web.conftest import HOSTILE, CrawledSite, ServerThread
 
 from sanderling.cli import main
 from sanderling.search.feedback.unmet_queries import list_unmet_queries
 from sanderling.search.indexer import update_index
-from sanderling.web import state as search_rooms
+from sanderling.web import state as web_state
 from sanderling.web.auth import SESSION_COOKIE
 from sanderling.web.crawl_view import CollectionCrawlView
 from sanderling.web.sanitize import build_content_policy
 from sanderling.web.server import ServerAddress, open_app_state
 from sanderling.web.state import AppState
-from sanderling.web.tracking import CLIENT_COOKIE as CLIENT
+from sanderling.web.tracking import CLIENT_COOKIE
 
 CHROMIUM = Path("/usr/bin/chromium")
-PATIENCE = 30_000  # milliseconds to wait for something at most
+TIMEOUT_MS = 30_000
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM.exists(), reason="chromium is not installed (Debian package chromium)"),
-    pytest.mark.skipif(find_library("atomic") is None, reason="what drives the browser needs Debian's libatomic1"),
+    pytest.mark.skipif(find_library("atomic") is None, reason="playwright needs the Debian package libatomic1"),
 ]
 
 
@@ -34,48 +34,47 @@ pytestmark = [
 def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        made = playwright.chromium.launch(
+        instance = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         )
-        yield made
-        made.close()
+        yield instance
+        instance.close()
 
 
 @pytest.fixture
-def rooms(served: Serving) -> AppState:
-    """The rooms of the app that is served, with nothing recorded yet."""
-    served.rooms.event_log.erase()
-    served.rooms.auth_store.set_setting("tracking", "on")
-    return served.rooms
+def app_state(server_thread: ServerThread) -> AppState:
+    """Return the services of the server, without recorded events."""
+    server_thread.app_state.event_log.erase()
+    server_thread.app_state.auth_store.set_setting("tracking", "on")
+    return server_thread.app_state
 
 
 @pytest.fixture
-def page(browser: Any, served: Serving, rooms: AppState) -> Iterator[Any]:
-    context = browser.new_context(base_url=served.root)
-    made = context.new_page()
-    made.set_default_timeout(PATIENCE)
-    made.errors = []
-    made.on("pageerror", lambda error: made.errors.append(str(error)))
-    yield made
+def page(browser: Any, server_thread: ServerThread, app_state: AppState) -> Iterator[Any]:
+    context = browser.new_context(base_url=server_thread.root)
+    new_page = context.new_page()
+    new_page.set_default_timeout(TIMEOUT_MS)
+    new_page.errors = []
+    new_page.on("pageerror", lambda error: new_page.errors.append(str(error)))
+    yield new_page
     context.close()
 
 
-def done(rooms: AppState) -> set[str]:
-    """Actions recorded so far."""
-    return {row[0] for row in rooms.event_log.db.execute("SELECT DISTINCT action_name FROM events")}
+def get_recorded_actions(app_state: AppState) -> set[str]:
+    return {row[0] for row in app_state.event_log.db.execute("SELECT DISTINCT action_name FROM events")}
 
 
-def until(page: Any, true: Callable[[], bool]) -> None:
-    """Wait until something holds, letting the browser work meanwhile."""
+def wait_until(page: Any, condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds, while the browser continues."""
     for _ in range(100):
-        if true():
+        if condition():
             return
         page.wait_for_timeout(50)
-    raise AssertionError("it did not come to hold")
+    raise AssertionError("the condition did not hold in time")
 
 
-def turn_the_wheel(page: Any, frame: Any) -> None:
-    """Scroll a frame by the wheel; one turn that comes before the page was laid out again goes nowhere."""
+def scroll_frame(page: Any, frame: Any) -> None:
+    """Scroll a frame by the mouse wheel; repeat, since events before layout are lost."""
     for _ in range(100):
         page.mouse.wheel(0, 200)
         page.wait_for_timeout(50)
@@ -84,10 +83,10 @@ def turn_the_wheel(page: Any, frame: Any) -> None:
     raise AssertionError("the frame did not scroll")
 
 
-def until_done(page: Any, rooms: AppState, wanted: set[str]) -> None:
-    """Wait until all of these actions were recorded; say which were not."""
+def wait_for_actions(page: Any, app_state: AppState, expected: set[str]) -> None:
+    """Wait until all these actions are recorded."""
     for _ in range(100):
-        missing = wanted - done(rooms)
+        missing = expected - get_recorded_actions(app_state)
         if not missing:
             return
         page.evaluate("window.sanderling && sanderling.send()")
@@ -95,22 +94,22 @@ def until_done(page: Any, rooms: AppState, wanted: set[str]) -> None:
     raise AssertionError(f"not recorded: {missing}")
 
 
-def watch(page: Any) -> list[str]:
-    """What the page reaches that it must not reach: another site, or what changes the app."""
-    reached: list[str] = []
+def watch_requests(page: Any) -> list[str]:
+    """Collect requests to other sites and to pages that change settings."""
+    requests: list[str] = []
 
-    def note(route: Any) -> None:
-        reached.append(route.request.url)
+    def intercept(route: Any) -> None:
+        requests.append(route.request.url)
         route.fulfill(status=200, body="top.document.body.dataset.pwned = 'loaded'", content_type="text/javascript")
 
     for pattern in ("https://elsewhere.example/**", "**/settings", "**/logout"):
-        page.route(pattern, note)
-    return reached
+        page.route(pattern, intercept)
+    return requests
 
 
-def test_search_filter_and_open(page: Any, world: World) -> None:
+def test_search_filter_and_open(page: Any, crawled_site: CrawledSite) -> None:
     page.goto("/")
-    page.locator("#q:focus").wait_for()  # it has the focus by itself, a moment after it is there
+    page.locator("#q:focus").wait_for()  # autofocus takes a moment
     page.keyboard.type("shore")
     page.keyboard.press("Enter")
     page.wait_for_url("**/?q=shore")
@@ -120,12 +119,12 @@ def test_search_filter_and_open(page: Any, world: World) -> None:
     page.wait_for_url("**type%3Atext**")
     assert page.locator(".hit").count() == 1
     page.locator(".hit h2 a").click()
-    inside = page.frame_locator("#stored")
-    assert "knot" in inside.locator("body").inner_text()
+    stored = page.frame_locator("#stored")
+    assert "knot" in stored.locator("body").inner_text()
     assert page.errors == []
 
 
-def test_keys_lead_to_the_box_and_through_the_results(page: Any) -> None:
+def test_keyboard_shortcuts(page: Any) -> None:
     page.goto("/?q=shore")
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement === document.querySelectorAll('.hit h2 a')[0]")
@@ -137,13 +136,13 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_behaviour_is_recorded_one_by_one(page: Any, rooms: AppState, world: World) -> None:
+def test_every_user_action_is_recorded(page: Any, app_state: AppState, crawled_site: CrawledSite) -> None:
     page.goto("/?q=gull")
     page.locator(".hit h2 a").first.click()
-    until_done(page, rooms, {"click"})
-    inside = page.frame_locator("#stored").locator("body")
-    page.wait_for_load_state("load")  # stopping earlier would keep the page from loading, as it should
-    inside.wait_for()
+    wait_for_actions(page, app_state, {"click"})
+    body = page.frame_locator("#stored").locator("body")
+    page.wait_for_load_state("load")  # `stop` would abort the load
+    body.wait_for()
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
     for tool in ("bookmark", "print", "stop"):
         page.locator(f"[data-do={tool}]").click()
@@ -152,59 +151,57 @@ def test_behaviour_is_recorded_one_by_one(page: Any, rooms: AppState, world: Wor
     page.locator("[data-do=search_text]").click()
     page.keyboard.type("gull")
     page.keyboard.press("Enter")
-    inside.click(position={"x": 5, "y": 5})
+    body.click(position={"x": 5, "y": 5})
     page.keyboard.press("a")
     frame = page.frames[1]
     frame.evaluate("document.body.style.height = '9000px'; document.execCommand('selectAll')")
     page.keyboard.press("Control+c")
-    turn_the_wheel(page, frame)
-    wanted = {"click", "bookmark", "print", "stop", "save", "search_text", "mouse_click", "key", "copy", "scroll"}
-    until_done(page, rooms, wanted)
+    scroll_frame(page, frame)
+    expected = {"click", "bookmark", "print", "stop", "save", "search_text", "mouse_click", "key", "copy", "scroll"}
+    wait_for_actions(page, app_state, expected)
     page.locator("[data-do=reload]").click()
     page.wait_for_load_state()
-    inside.locator("a").first.click()
+    body.locator("a").first.click()
     page.wait_for_url("**/view?url=**")
-    until_done(page, rooms, {"reload", "hyperlink", "dwell", "active"})
+    wait_for_actions(page, app_state, {"reload", "hyperlink", "dwell", "active"})
     page.go_back()
     page.go_back()
     page.wait_for_url("**/?q=gull**")
-    until_done(page, rooms, {"back"})
+    wait_for_actions(page, app_state, {"back"})
     page.go_forward()
     page.wait_for_url("**/view?url=**")
     page.locator("[data-action=home]").click()
-    until_done(page, rooms, {"forward", "home"})
-    (client,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == CLIENT)
-    mine = rooms.event_log.db.execute("SELECT DISTINCT action_name FROM events WHERE client_id = ?", (client,))
-    assert wanted | {"reload", "hyperlink", "dwell", "active", "back", "forward", "home"} <= {row[0] for row in mine}
+    wait_for_actions(page, app_state, {"forward", "home"})
+    (client,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == CLIENT_COOKIE)
+    rows = app_state.event_log.db.execute("SELECT DISTINCT action_name FROM events WHERE client_id = ?", (client,))
+    assert expected | {"reload", "hyperlink", "dwell", "active", "back", "forward", "home"} <= {row[0] for row in rows}
 
 
-def test_the_question_is_asked_once_and_no_asks_for_more(page: Any, rooms: AppState) -> None:
+def test_bad_rating_is_asked_for_once_and_stored(page: Any, app_state: AppState) -> None:
     page.goto("/?q=shore+sandpiper")
-    ask = page.locator("#ask")
-    assert ask.is_hidden()
+    rating = page.locator("#rating")
+    assert rating.is_hidden()
     page.locator("#q").focus()
     page.keyboard.type("s")
-    ask.get_by_role("button", name="Not what I was looking for").click()
-    ask.get_by_text("being looked for").wait_for()
-    assert [brief.query for brief in list_unmet_queries(rooms.event_log)] == ["shore sandpiper"]
+    rating.get_by_role("button", name="Not what I was looking for").click()
+    rating.get_by_text("being crawled").wait_for()
+    assert [unmet.query for unmet in list_unmet_queries(app_state.event_log)] == ["shore sandpiper"]
     page.reload()
-    assert "being looked for" in page.locator(".brief").inner_text()
+    assert "being crawled" in page.locator(".unmet-query").inner_text()
 
 
-def test_what_was_not_found_is_looked_for_and_comes(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_rooms, "UNMET_CHECK_SECONDS", 0.2)
+def test_unmet_query_is_crawled_and_found(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_state, "UNMET_CHECK_SECONDS", 0.2)
     with Site(shop(4)) as site:
         assert main(["crawl", site.root, "-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet"]) == 0
         update_index(tmp_path)
         site.pages |= shop(9)
-        serving = Serving(open_app_state(tmp_path, ServerAddress()))
-        serving.rooms.auth_store.set_setting("tracking", "on")
-        serving.rooms.auth_store.set_setting("crawl_more", "on")
-        serving.start()
+        server = ServerThread(open_app_state(tmp_path, ServerAddress()))
+        server.app_state.auth_store.set_setting("tracking", "on")
+        server.app_state.auth_store.set_setting("crawl_more", "on")
+        server.start()
         try:
-            page = browser.new_context(base_url=serving.root).new_page()
+            page = browser.new_context(base_url=server.root).new_page()
             page.set_default_timeout(60_000)
             page.goto("/?q=chairs+number")
             assert "chairs-3.html" in page.content()
@@ -213,20 +210,22 @@ def test_what_was_not_found_is_looked_for_and_comes(
             page.goto("/?q=chairs+number")
             page.get_by_text("5 new pages").wait_for(timeout=60_000)
             assert update_index(tmp_path) > 0
-            found = "/?q=chairs+number+8"
-            until(page, lambda: bool(page.goto(found)) and "chairs-8.html" in page.content())
+            url = "/?q=chairs+number+8"
+            wait_until(page, lambda: bool(page.goto(url)) and "chairs-8.html" in page.content())
         finally:
-            serving.stop()
-            window = serving.rooms.crawl_view
-            assert isinstance(window, CollectionCrawlView)
-            if window.crawl_process.child is not None:
-                window.crawl_process.child.wait()
-            serving.rooms.event_log.close()
-            serving.rooms.auth_store.close()
+            server.stop()
+            crawl_view = server.app_state.crawl_view
+            assert isinstance(crawl_view, CollectionCrawlView)
+            if crawl_view.crawl_process.child is not None:
+                crawl_view.crawl_process.child.wait()
+            server.app_state.event_log.close()
+            server.app_state.auth_store.close()
 
 
-def test_who_asks_not_to_be_tracked_gets_no_script_and_no_cookie(browser: Any, served: Serving, world: World) -> None:
-    context = browser.new_context(base_url=served.root, extra_http_headers={"DNT": "1"})
+def test_do_not_track_gets_no_script_and_no_cookie(
+    browser: Any, server_thread: ServerThread, crawled_site: CrawledSite
+) -> None:
+    context = browser.new_context(base_url=server_thread.root, extra_http_headers={"DNT": "1"})
     page = context.new_page()
     page.goto("/?q=gull")
     page.locator(".hit h2 a").first.click()
@@ -235,144 +234,152 @@ def test_who_asks_not_to_be_tracked_gets_no_script_and_no_cookie(browser: Any, s
     context.close()
 
 
-def test_a_hostile_page_stays_behind_its_walls(page: Any, served: Serving, world: World) -> None:
-    reached = watch(page)
-    page.goto(f"/view?url={world.url('/hostile')}")
-    inside = page.frame_locator("#stored")
-    inside.locator("#js").click()
-    inside.locator("#go").click()
+def test_hostile_page_is_isolated(page: Any, server_thread: ServerThread, crawled_site: CrawledSite) -> None:
+    requests = watch_requests(page)
+    page.goto(f"/view?url={crawled_site.url('/hostile')}")
+    stored = page.frame_locator("#stored")
+    stored.locator("#js").click()
+    stored.locator("#go").click()
     frame = page.frames[1]
     assert frame.evaluate("self.origin") == "null"
     for attack in ("parent.document.title", "top.localStorage.length", "document.cookie", "localStorage.length"):
-        tried = f"(() => {{ try {{ {attack}; return 'reached' }} catch {{ return 'refused' }} }})()"
-        assert frame.evaluate(tried) == "refused"
+        script = f"(() => {{ try {{ {attack}; return 'reached' }} catch {{ return 'refused' }} }})()"
+        assert frame.evaluate(script) == "refused"
     assert frame.evaluate("fetch('/settings').then(() => 'reached', () => 'refused')") == "refused"
     assert page.evaluate("document.body.dataset.pwned") is None
-    assert page.url.startswith(served.root + "/view")
-    assert reached == []
+    assert page.url.startswith(server_thread.root + "/view")
+    assert requests == []
 
 
-def test_the_policy_alone_holds_even_if_nothing_is_taken_out(page: Any, served: Serving, world: World) -> None:
+def test_content_policy_alone_isolates_an_unsanitized_page(
+    page: Any, server_thread: ServerThread, crawled_site: CrawledSite
+) -> None:
     headers = {
         "Content-Security-Policy": build_content_policy("unguessed", allow_scripts=True),
         "Content-Type": "text/html",
     }
     page.route("**/stored?**", lambda route: route.fulfill(status=200, headers=headers, body=HOSTILE))
-    reached = watch(page)
-    page.goto(f"/view?url={world.url('/hostile')}")
-    page.wait_for_timeout(300)  # a frame may always leave for another address; there it is refused, see frame-ancestors
+    requests = watch_requests(page)
+    page.goto(f"/view?url={crawled_site.url('/hostile')}")
+    page.wait_for_timeout(300)  # a frame may navigate itself; frame-ancestors blocks the target
     assert page.evaluate("document.body.dataset.pwned") is None
     assert page.evaluate("window.pwned") is None
-    assert page.url.startswith(served.root + "/view")
-    assert [url for url in reached if "elsewhere" in url] == []
+    assert page.url.startswith(server_thread.root + "/view")
+    assert [url for url in requests if "elsewhere" in url] == []
 
 
-def test_the_app_runs_no_script_that_is_not_its_own(page: Any) -> None:
+def test_injected_scripts_do_not_run(page: Any) -> None:
     page.goto("/?q=<img src=x onerror=document.title='pwned'>")
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title=1\">')")
     page.wait_for_timeout(150)
     assert page.title().startswith("<img")
 
 
-def test_the_dashboard_moves_by_itself(page: Any) -> None:
+def test_dashboard_updates_itself(page: Any) -> None:
     page.goto("/dashboard")
-    until(page, lambda: int(page.evaluate("document.body.dataset.live || 0")) >= 2)
+    wait_until(page, lambda: int(page.evaluate("document.body.dataset.live || 0")) >= 2)
     assert page.locator("#pages").inner_text() == "17"
     assert page.errors == []
 
 
-def test_changes_lead_to_both_versions_side_by_side(page: Any) -> None:
+def test_changes_link_to_the_diff(page: Any) -> None:
     page.goto("/changes?kind=content")
     page.locator(".list .name").first.click()
     page.get_by_role("link", name="compare").first.click()
     assert "hovers" in page.locator("ins").all_inner_texts()[0]
 
 
-def test_logging_in_opens_the_settings(page: Any, rooms: AppState) -> None:
-    rooms.auth_store.set_setting("password", rooms.auth_store.hasher.hash("correct horse"))
+def test_login_opens_the_settings(page: Any, app_state: AppState) -> None:
+    app_state.auth_store.set_setting("password", app_state.auth_store.hasher.hash("correct horse"))
     page.goto("/login")
     page.get_by_label("Password").fill("wrong horse")
     page.get_by_role("button", name="Log in").click()
-    assert page.get_by_role("alert").inner_text() == "That is not the password."
+    assert page.get_by_role("alert").inner_text() == "Wrong password."
     page.get_by_label("Password").fill("correct horse")
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/settings")
-    page.get_by_label("Days to keep it").fill("40")
+    page.get_by_label("Retention in days").fill("40")
     page.get_by_role("button", name="Save", exact=True).click()
     assert page.get_by_role("status").inner_text() == "Saved."
-    assert rooms.retention_days == 40
-    rooms.auth_store.set_setting("retention_days", "90")
+    assert app_state.retention_days == 40
+    app_state.auth_store.set_setting("retention_days", "90")
 
 
-CHECKS = (Path(__file__).parent / "readable.js").read_text()
+READABILITY_SCRIPT = (Path(__file__).parent / "readable.js").read_text()
 
 
-def paths(world: World) -> tuple[str, ...]:
-    """Every page of the app."""
-    url = world.url("/tern")
-    newest, oldest = (v.visit for v in CollectionCrawlView(world.folder).list_visits(url, 10) if v.outcome == "fetched")
+def list_paths(crawled_site: CrawledSite) -> tuple[str, ...]:
+    """List every page of the application."""
+    url = crawled_site.url("/tern")
+    newest, oldest = (
+        v.visit for v in CollectionCrawlView(crawled_site.folder).list_visits(url, 10) if v.outcome == "fetched"
+    )
     return (
-        "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={world.url('/gull')}", "/dashboard", "/changes",
-        "/changes?kind=content&days=7", f"/history?url={url}", f"/diff?url={url}&old={oldest}&new={newest}", "/due",
-        "/stats", "/login", "/privacy", "/settings", "/nowhere",
+        "/", "/?q=shore&explain=1", "/?q=nothinglikeit", f"/view?url={crawled_site.url('/gull')}", "/dashboard",
+        "/changes", "/changes?kind=content&days=7", f"/history?url={url}", f"/diff?url={url}&old={oldest}&new={newest}",
+        "/due", "/stats", "/login", "/privacy", "/settings", "/nowhere",
     )  # fmt: skip
 
 
 @pytest.fixture(params=["light", "dark"])
-def inside(request: pytest.FixtureRequest, browser: Any, served: Serving, rooms: AppState) -> Iterator[Any]:
-    """A browser that is logged in, on an app that has been used, in one of two colour schemes."""
-    served.buckets.buckets.clear()
-    rooms.auth_store.set_setting("password", rooms.auth_store.hasher.hash("correct horse"))
-    session = rooms.auth_store.log_in("correct horse", rooms.clock())
+def logged_in_page(
+    request: pytest.FixtureRequest, browser: Any, server_thread: ServerThread, app_state: AppState
+) -> Iterator[Any]:
+    """Return a logged-in page with recorded events, in the light or dark color scheme."""
+    server_thread.rate_limiter.buckets.clear()
+    app_state.auth_store.set_setting("password", app_state.auth_store.hasher.hash("correct horse"))
+    session = app_state.auth_store.log_in("correct horse", app_state.clock())
     assert session is not None
-    context = browser.new_context(base_url=served.root, color_scheme=request.param, bypass_csp=True)
-    context.add_cookies([{"name": SESSION_COOKIE, "value": session.id, "url": served.root}])
+    context = browser.new_context(base_url=server_thread.root, color_scheme=request.param, bypass_csp=True)
+    context.add_cookies([{"name": SESSION_COOKIE, "value": session.id, "url": server_thread.root}])
     page = context.new_page()
     page.goto("/?q=shore+wader")
-    page.goto("/?q=shore+birds+of+the+coast")  # typed again without opening anything: more is looked for
+    page.goto("/?q=shore+birds+of+the+coast")  # rephrased without a click: an unmet query
     yield page
     context.close()
 
 
-WIDTHS = {"light": 1280, "dark": 390}  # colours do not depend on the width, nor the layout on the colours
+WIDTHS = {"light": 1280, "dark": 390}  # colors do not depend on the width
 
 
-def test_axe_finds_nothing_on_any_page_on_a_desk_or_a_phone(
-    inside: Any, world: World, request: pytest.FixtureRequest
+def test_axe_finds_no_violations_on_desktop_and_phone(
+    logged_in_page: Any, crawled_site: CrawledSite, request: pytest.FixtureRequest
 ) -> None:
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    inside.set_viewport_size({"width": WIDTHS[request.node.callspec.params["inside"]], "height": 800})
-    wrong = []
-    for path in paths(world):
-        inside.goto(path)
-        assert inside.url.endswith(path.partition("?")[0]) or "?" in path, path  # not sent elsewhere
-        found = axe.run(inside)["violations"]
-        wrong += [(path, fault["id"], fault["impact"], fault["nodes"][0]["html"][:120]) for fault in found]
-    assert wrong == []
+    logged_in_page.set_viewport_size({"width": WIDTHS[request.node.callspec.params["logged_in_page"]], "height": 800})
+    violations = []
+    for path in list_paths(crawled_site):
+        logged_in_page.goto(path)
+        assert logged_in_page.url.endswith(path.partition("?")[0]) or "?" in path, path  # not redirected
+        results = axe.run(logged_in_page)["violations"]
+        violations += [
+            (path, violation["id"], violation["impact"], violation["nodes"][0]["html"][:120]) for violation in results
+        ]
+    assert violations == []
 
 
-def test_a_wrong_password_is_told_in_a_way_axe_likes(page: Any, served: Serving) -> None:
+def test_login_error_is_accessible(page: Any, server_thread: ServerThread) -> None:
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    served.buckets.buckets.clear()
+    server_thread.rate_limiter.buckets.clear()
     page.goto("/login")
     page.get_by_label("Password").fill("wrong horse")
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("alert").wait_for()
-    assert [fault["id"] for fault in axe.run(page)["violations"]] == []
+    assert [violation["id"] for violation in axe.run(page)["violations"]] == []
 
 
-def test_pages_are_readable_named_and_fit(inside: Any, world: World) -> None:
-    inside.set_viewport_size({"width": 390, "height": 800})
-    for path in paths(world):
-        inside.goto(path)
-        assert inside.evaluate(CHECKS) == [], path
+def test_pages_are_readable_and_fit_a_phone(logged_in_page: Any, crawled_site: CrawledSite) -> None:
+    logged_in_page.set_viewport_size({"width": 390, "height": 800})
+    for path in list_paths(crawled_site):
+        logged_in_page.goto(path)
+        assert logged_in_page.evaluate(READABILITY_SCRIPT) == [], path
 
 
-def test_no_table_reaches_beyond_a_phone(inside: Any, world: World) -> None:
-    inside.set_viewport_size({"width": 390, "height": 800})
-    for path in ("/dashboard", f"/history?url={world.url('/tern')}"):
-        inside.goto(path)
-        hidden = (
+def test_tables_fit_a_phone(logged_in_page: Any, crawled_site: CrawledSite) -> None:
+    logged_in_page.set_viewport_size({"width": 390, "height": 800})
+    for path in ("/dashboard", f"/history?url={crawled_site.url('/tern')}"):
+        logged_in_page.goto(path)
+        script = (
             "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.ariaLabel)"
         )
-        assert inside.evaluate(hidden) == [], path
+        assert logged_in_page.evaluate(script) == [], path

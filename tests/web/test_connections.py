@@ -1,4 +1,4 @@
-"""One client cannot keep the others out of the server, whatever it sends or does not send."""
+"""Limits of connections: no client can block others."""
 
 import http.client
 import socket
@@ -19,7 +19,7 @@ from sanderling.web.state import AppState
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with the address of the client and the length of the body."""
+    """Return the address of the client and the length of the body."""
     assert scope["type"] == "http"
     request = Request(scope, receive)
     answer = f"{request.client.host if request.client else ''} {len(await request.body())}"
@@ -27,104 +27,104 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @contextmanager
-def running(config: uvicorn.Config) -> Iterator[int]:
-    """The port of a server."""
-    listening = open_socket(ServerAddress(port=0))
+def run_server(config: uvicorn.Config) -> Iterator[int]:
+    """Run a server and yield its port."""
+    listener = open_socket(ServerAddress(port=0))
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:
-        yield listening.getsockname()[1]
+        yield listener.getsockname()[1]
     finally:
         server.should_exit = True
         thread.join()
 
 
-def bounded(app: ASGIApp, seconds: float = 60.0, most: int = 20) -> uvicorn.Config:
-    """A server with small limits."""
-    limits = {"request_seconds": seconds, "most_connections": most}
+def build_config(app: ASGIApp, seconds: float = 60.0, most: int = 20) -> uvicorn.Config:
+    """Build the configuration of a server with small limits."""
+    limits = {"request_seconds": seconds, "max_connections": most}
     return uvicorn.Config(app, log_level="error", lifespan="off", http=type("Small", (BoundedProtocol,), limits))
 
 
-def ask(port: int, source: str = "127.0.0.1", headers: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Send one request from this address, and return what is said."""
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(source, 0))
+def send_request(port: int, source: str = "127.0.0.1", headers: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Send a request from this address and return the response body."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(source, 0))
     try:
-        link.request("GET", "/", headers=headers)
-        return link.getresponse().read().decode()
+        connection.request("GET", "/", headers=headers)
+        return connection.getresponse().read().decode()
     finally:
-        link.close()
+        connection.close()
 
 
 @pytest.mark.parametrize(
     "begun", [b"", b"GET / HTTP/1.1\r\nHost: a", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx"]
 )
-def test_a_request_that_is_not_completed_is_ended(begun: bytes) -> None:
-    with running(bounded(echo, 0.2)) as port, socket.create_connection(("127.0.0.1", port), 60) as half:
-        half.sendall(begun)
+def test_incomplete_request_is_closed(begun: bytes) -> None:
+    with run_server(build_config(echo, 0.2)) as port, socket.create_connection(("127.0.0.1", port), 60) as client:
+        client.sendall(begun)
         with suppress(ConnectionResetError):
-            assert half.recv(100) == b""
+            assert client.recv(100) == b""
 
 
-def can_send(half: socket.socket, line: bytes) -> bool:
-    """Send a line and wait a moment; False once the server has closed the connection."""
+def can_send(client: socket.socket, line: bytes) -> bool:
+    """Send a line and wait briefly. Returns False once the server has closed the connection."""
     try:
-        half.sendall(line)
-        return half.recv(100) != b""
+        client.sendall(line)
+        return client.recv(100) != b""
     except TimeoutError:
         return True
     except ConnectionError:
         return False
 
 
-def test_a_request_that_trickles_in_is_ended_too() -> None:
-    with running(bounded(echo, 0.3)) as port, socket.create_connection(("127.0.0.1", port), 60) as half:
-        half.settimeout(0.05)
-        half.sendall(b"GET / HTTP/1.1\r\n")
-        while can_send(half, b"a: b\r\n"):
+def test_slow_request_is_closed() -> None:
+    with run_server(build_config(echo, 0.3)) as port, socket.create_connection(("127.0.0.1", port), 60) as client:
+        client.settimeout(0.05)
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        while can_send(client, b"a: b\r\n"):
             pass
 
 
-def test_a_kept_connection_answers_again_after_the_time_limit_of_its_first_request() -> None:
-    with running(bounded(echo, 0.2)) as port:
-        link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def test_keep_alive_connection_gets_a_new_deadline() -> None:
+    with run_server(build_config(echo, 0.2)) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         for _ in range(2):
-            link.request("POST", "/", b"four")
-            assert link.getresponse().read() == b"127.0.0.1 4"
+            connection.request("POST", "/", b"four")
+            assert connection.getresponse().read() == b"127.0.0.1 4"
             threading.Event().wait(0.4)
-        link.close()
+        connection.close()
 
 
-def test_half_open_requests_of_one_client_do_not_block_another() -> None:
-    with running(bounded(echo)) as port, ExitStack() as held:
-        for _ in range(60):  # three times what fits
-            half = held.enter_context(socket.create_connection(("127.0.0.1", port), 60))
-            half.sendall(b"GET / HTTP/1.1\r\nHost: a")
-        assert ask(port, "127.0.0.2") == "127.0.0.2 0"
-        assert ask(port) == "127.0.0.1 0"
+def test_incomplete_requests_do_not_block_another_client() -> None:
+    with run_server(build_config(echo)) as port, ExitStack() as stack:
+        for _ in range(60):  # three times max_connections
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+            client.sendall(b"GET / HTTP/1.1\r\nHost: a")
+        assert send_request(port, "127.0.0.2") == "127.0.0.2 0"
+        assert send_request(port) == "127.0.0.1 0"
 
 
-def test_connections_of_others_outlive_a_crowd_from_one_address() -> None:
-    with running(bounded(echo)) as port, ExitStack() as held:
-        kept = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=("127.0.0.3", 0))
-        kept.connect()
+def test_connection_survives_many_from_another_address() -> None:
+    with run_server(build_config(echo)) as port, ExitStack() as stack:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=("127.0.0.3", 0))
+        connection.connect()
         for _ in range(60):
-            held.enter_context(socket.create_connection(("127.0.0.1", port), 60))
-        kept.request("GET", "/")
-        assert kept.getresponse().read() == b"127.0.0.3 0"
-        kept.close()
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"127.0.0.3 0"
+        connection.close()
 
 
 @pytest.mark.parametrize(
     ("proxies", "seen"), [((), "127.0.0.1"), (("10.0.0.0/8",), "127.0.0.1"), (("127.0.0.1",), "9.9.9.9")]
 )
-def test_forwarded_addresses_are_believed_of_named_proxies_only(
-    rooms: AppState, proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
+def test_forwarded_headers_are_trusted_only_from_named_proxies(
+    app_state: AppState, proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # as containers set it for other servers
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # set in containers for other servers
     monkeypatch.setattr("sanderling.web.server.build_app", lambda *_: echo)
-    config = build_server_config(rooms, ServerAddress(trusted_proxies=proxies))
+    config = build_server_config(app_state, ServerAddress(trusted_proxies=proxies))
     assert config.http is BoundedProtocol
     config.lifespan = "off"
-    with running(config) as port:
-        assert ask(port, headers={"X-Forwarded-For": "9.9.9.9"}) == f"{seen} 0"
+    with run_server(config) as port:
+        assert send_request(port, headers={"X-Forwarded-For": "9.9.9.9"}) == f"{seen} 0"

@@ -1,11 +1,11 @@
-"""The window onto a collection, and the errands it can send."""
+"""Reading a collection, and crawl control."""
 
 import threading
 from pathlib import Path
 
 import pytest
 from tests.support.site import Page, Site, tree
-from tests.web.conftest import World
+from tests.web.conftest import CrawledSite
 
 from sanderling.cli.commands.status import describe_collection
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
@@ -17,18 +17,18 @@ from sanderling.web.crawl_process import build_crawl_arguments
 from sanderling.web.crawl_view import CollectionCrawlView
 
 
-def test_numbers_agree_with_what_was_crawled(world: World) -> None:
-    window = CollectionCrawlView(world.folder)
-    status = window.get_status()
+def test_status_matches_the_crawl(crawled_site: CrawledSite) -> None:
+    crawl_view = CollectionCrawlView(crawled_site.folder)
+    status = crawl_view.get_status()
     assert (status.pages, status.running, status.waiting, status.complete) == (17, False, 0, True)
     assert status.bytes_saved > 0
     assert status.urls["visited"] == 17
-    assert sum(point.value for point in window.compute_visit_rates(60)) * 60 == pytest.approx(status.visits)
-    assert window.compute_freshness()[0].value == 1.0
-    assert [host.pages for host in window.list_hosts(5)] == [17]
+    assert sum(point.value for point in crawl_view.compute_visit_rates(60)) * 60 == pytest.approx(status.visits)
+    assert crawl_view.compute_freshness()[0].value == 1.0
+    assert [host.pages for host in crawl_view.list_hosts(5)] == [17]
 
 
-def test_a_sitemap_is_no_page(tmp_path: Path) -> None:
+def test_sitemap_is_not_counted_as_page(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
         site.pages["/robots.txt"] = Page(
             f"Sitemap: {site.root}/map.txt\n".encode(), 200, {"Content-Type": "text/plain"}
@@ -43,58 +43,58 @@ def test_a_sitemap_is_no_page(tmp_path: Path) -> None:
                 workers=WorkerSettings(workers=1),
             ),
         )
-    window = CollectionCrawlView(tmp_path)
+    crawl_view = CollectionCrawlView(tmp_path)
     with open_collection_read_only(tmp_path) as collection:
-        told = describe_collection(collection)
-    assert (window.get_status().pages, window.get_status().urls) == (told["pages"], told["urls"])
-    assert [host.pages for host in window.list_hosts(5)] == [told["pages"]]
+        status = describe_collection(collection)
+    assert (crawl_view.get_status().pages, crawl_view.get_status().urls) == (status["pages"], status["urls"])
+    assert [host.pages for host in crawl_view.list_hosts(5)] == [status["pages"]]
 
 
-def test_a_stored_page_is_found_by_visit_and_by_time(world: World) -> None:
-    window = CollectionCrawlView(world.folder)
-    url = world.url("/tern")
-    newest, oldest = (v for v in window.list_visits(url, 10) if v.outcome == "fetched")
-    first, last = window.load_body(url, oldest.visit), window.load_body(url)
+def test_body_is_loaded_by_visit_and_by_time(crawled_site: CrawledSite) -> None:
+    crawl_view = CollectionCrawlView(crawled_site.folder)
+    url = crawled_site.url("/tern")
+    newest, oldest = (v for v in crawl_view.list_visits(url, 10) if v.outcome == "fetched")
+    first, last = crawl_view.load_body(url, oldest.visit), crawl_view.load_body(url)
     assert first is not None
     assert last is not None
     assert b"hovers" not in first.content
     assert b"hovers" in last.content
-    then = window.load_body(url, at=newest.at - 0.001)
+    then = crawl_view.load_body(url, at=newest.at - 0.001)
     assert then is not None
     assert then.visit == oldest.visit
-    report = window.compare_versions(url, oldest.visit, newest.visit)
+    report = crawl_view.compare_versions(url, oldest.visit, newest.visit)
     assert report is not None
     assert "content" in report.change.kinds
 
 
-def test_a_page_that_was_not_modified_still_has_its_type(world: World) -> None:
-    body = CollectionCrawlView(world.folder).load_body(world.url("/notes.txt"))
+def test_not_modified_page_keeps_its_type(crawled_site: CrawledSite) -> None:
+    body = CollectionCrawlView(crawled_site.folder).load_body(crawled_site.url("/notes.txt"))
     assert body is not None
     assert (body.mime, body.content[:5]) == ("text/plain", b"Shore")
 
 
-def test_what_nobody_stored_is_none(world: World) -> None:
-    window = CollectionCrawlView(world.folder)
-    for url in ("", "nonsense", "https://never.example/", world.url("/nowhere")):
-        assert window.get_page(url) is None
-        assert window.load_body(url) is None
-        assert window.list_visits(url, 5) == []
+def test_unknown_url_gives_none(crawled_site: CrawledSite) -> None:
+    crawl_view = CollectionCrawlView(crawled_site.folder)
+    for url in ("", "nonsense", "https://never.example/", crawled_site.url("/nowhere")):
+        assert crawl_view.get_page(url) is None
+        assert crawl_view.load_body(url) is None
+        assert crawl_view.list_visits(url, 5) == []
 
 
-def test_pages_that_wait_for_their_time_say_why(world: World) -> None:
-    due = CollectionCrawlView(world.folder).list_due_urls(5)
+def test_scheduled_pages_have_a_reason(crawled_site: CrawledSite) -> None:
+    due = CollectionCrawlView(crawled_site.folder).list_due_urls(5)
     assert len(due) == 5
     assert all(row.visited and row.reason for row in due)
 
 
-def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> None:
-    begun = threading.Event()
-    ended: list[str] = []
-    crawls: list[Coordinator] = []
+def test_running_crawl_is_paused_resumed_and_stopped(tmp_path: Path) -> None:
+    started = threading.Event()
+    reasons: list[str] = []
+    coordinators: list[Coordinator] = []
 
-    def started(crew: Coordinator) -> None:
-        crawls.append(crew)
-        begun.set()
+    def on_start(coordinator: Coordinator) -> None:
+        coordinators.append(coordinator)
+        started.set()
 
     with Site(tree(2000)) as site:
         request = CrawlRequest(
@@ -103,22 +103,22 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
         )  # fmt: skip
 
         def run() -> None:
-            ended.append(crawl(tmp_path, request, on_start=started).finish_reason)
+            reasons.append(crawl(tmp_path, request, on_start=on_start).finish_reason)
 
         thread = threading.Thread(target=run)
         thread.start()
-        assert begun.wait(300)
-        window = CollectionCrawlView(tmp_path)
-        while not window.crawl_process.list_workers():
-            window.crawl_process.cached_workers = (-1e9, [])
-        assert window.get_status().running
-        assert "1 migrants rest" in window.pause_crawl()
-        window.crawl_process.cached_workers = (-1e9, [])
-        assert window.get_status().paused
-        assert "1 migrants go on" in window.start_crawl(())
-        crawls[0].stop(FinishReason.INTERRUPTED)
+        assert started.wait(300)
+        crawl_view = CollectionCrawlView(tmp_path)
+        while not crawl_view.crawl_process.list_workers():
+            crawl_view.crawl_process.cached_workers = (-1e9, [])
+        assert crawl_view.get_status().running
+        assert crawl_view.pause_crawl() == "paused 1 worker"
+        crawl_view.crawl_process.cached_workers = (-1e9, [])
+        assert crawl_view.get_status().paused
+        assert crawl_view.start_crawl(()) == "resumed 1 worker"
+        coordinators[0].stop(FinishReason.INTERRUPTED)
         thread.join(300)
-    assert ended == ["interrupted"]
+    assert reasons == ["interrupted"]
     assert not CollectionCrawlView(tmp_path).get_status().running
     assert CollectionCrawlView(tmp_path).stop_crawl() == "no crawl is running"
 
@@ -137,5 +137,5 @@ def test_a_running_crawl_is_seen_paused_woken_and_stopped(tmp_path: Path) -> Non
         ("crawl 'broken", "crawl -C X --quiet"),
     ],
 )
-def test_going_on_uses_the_settings_of_the_last_run(last: str, expected: str) -> None:
+def test_resume_uses_the_settings_of_the_last_run(last: str, expected: str) -> None:
     assert " ".join(build_crawl_arguments(last, Path("X"))) == expected

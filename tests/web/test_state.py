@@ -1,4 +1,4 @@
-"""What the handlers of the app share."""
+"""The search service."""
 
 from contextlib import closing
 from pathlib import Path
@@ -11,20 +11,18 @@ from sanderling.search.search_types import Document, SearchRequest
 from sanderling.web.state import SearchService
 
 
-def test_a_library_that_may_not_write_to_the_index_sees_every_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readonly_search_service_sees_every_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = open_search_index(tmp_path / "index", write=True)
     assert writer is not None
     monkeypatch.setattr("os.access", lambda *_: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with closing(writer), closing(open_event_log(tmp_path)) as log:
         writer.commit(1)
-        library, seen = SearchService(tmp_path, log), []
+        search_service, seen = SearchService(tmp_path, log), []
         for batch in range(2, 6):
             writer.replace([Document(f"https://a.example/{batch}", "Gull", body="A gull.", site="a.example")])
             writer.commit(batch)
-            seen.append((library.search(SearchRequest("gull")).total, library.get_index_state()))
-        assert library.get_engine() is library.get_engine()  # opened anew after a commit only
+            seen.append((search_service.search(SearchRequest("gull")).total, search_service.get_index_state()))
+        assert search_service.get_engine() is search_service.get_engine()  # reopened only after a commit
     assert seen == [(number, (number, number + 1)) for number in range(1, 5)]
-    assert len(list(tmp_path.glob("sanderling-*"))) == 1  # the folder of the last opening
+    assert len(list(tmp_path.glob("sanderling-*"))) == 1  # earlier mirrors were removed

@@ -1,13 +1,13 @@
-"""Finding: a full-text index that is updated page by page, a query language, and ranking with its reasons.
+"""Full-text search: an index updated page by page, a query language, and explained ranking.
 
-In come `Document`s and the number of the batch they were stored with; one commit holds both, so that after a crash
-the index says itself where it stands (`Index.missing_since`) and the catalogue's later visits are read again.
-Out come `Results`: hits with safe snippets, facets, and for each hit the parts of its score.
+Input: `Document`s, and the number of the batch they were stored with. One commit holds both, so after a crash
+`SearchIndex.last_batch` tells which visits must be read again. Output: `SearchResults` with plain-text snippets,
+facets, and the score parts of each hit.
 
-    words      text to stems, by language          question   what the user typed, understood
-    language   which language a page is in         compile    a question as tantivy queries
-    store      the index on disk                   rank       text, links, freshness, behaviour: one score
-    finder     the whole search, step by step      snippet    the piece of text that shows why
-    spelling   what the user may have meant        aliases    other names of the same thing
-    widen      related words for long questions    follow     the index kept in step with the crawl
+    tokenizer    text to stems, by language          query            query syntax to `ParsedQuery`
+    language     language of a page                  query_compiler   `ParsedQuery` to tantivy queries
+    index        the index on disk                   ranking          combines text, link, freshness, behavior
+    indexer      updates the index from the archive  snippets         text around the matches
+    spelling     corrections for unknown words       query_expansion  related terms and aliases
+    engine       one search, step by step            feedback         learned weights, unmet queries
 """

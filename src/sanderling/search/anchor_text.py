@@ -1,6 +1,6 @@
-"""Words of links: for each target the texts others link to it with, and how many pages do.
+"""Anchor texts and inlink counts of every link target.
 
-Gathered while the index follows the crawl, written down once per batch: a row per link would cost more than the index.
+Collected while visits are indexed and written once per batch: a row per link would cost more than the index.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from sanderling.errors import CollectionError
 from sanderling.search import canonical
 
 DATABASE = "anchors.db"
-MAX_TEXTS = 8  # different texts kept per target
+MAX_TEXTS = 8  # distinct texts per target
 MAX_TEXT_LENGTH = 80
 MIGRATIONS = [
     """
@@ -36,38 +36,36 @@ _decode_texts = msgspec.msgpack.Decoder(list[str]).decode
 
 
 class AnchorStore:
-    """What links say of their targets."""
-
     def __init__(self, db: Connection, folder: Path) -> None:
         self.db = db
         self.folder = folder
         self.pending_targets: dict[int, tuple[int, list[str]]] = {}
-        self.counted_sources: set[int] = set()  # pages of this batch
+        self.counted_sources: set[int] = set()  # of this batch
 
     def add(self, source: int, targets: Sequence[int], texts: Sequence[str]) -> None:
-        """Take the links of one page; they are counted the first time only, their words each time."""
-        new = source not in self.counted_sources
-        if new:
-            new = self.db.execute("SELECT 1 FROM sources WHERE url = ?", (source,)).fetchone() is None
+        """Add the links of a page. A source page counts once as an inlink; its texts are merged each time."""
+        is_new = source not in self.counted_sources
+        if is_new:
+            is_new = self.db.execute("SELECT 1 FROM sources WHERE url = ?", (source,)).fetchone() is None
             self.counted_sources.add(source)
         for target, text in zip(targets, texts, strict=False):
-            pages, known = self.pending_targets.get(target, (0, []))
-            flat = " ".join(text[:MAX_TEXT_LENGTH].split())
-            if flat and len(known) < MAX_TEXTS and flat not in known:
-                known.append(flat)
-            self.pending_targets[target] = pages + new, known
+            pages, known_texts = self.pending_targets.get(target, (0, []))
+            line = " ".join(text[:MAX_TEXT_LENGTH].split())
+            if line and len(known_texts) < MAX_TEXTS and line not in known_texts:
+                known_texts.append(line)
+            self.pending_targets[target] = pages + is_new, known_texts
 
     def flush(self) -> None:
-        """Write the batch down in key order; a target whose words changed is marked to be indexed again."""
+        """Write the batch. A target with new texts, or about twice the inlinks, is marked for reindexing."""
         ids = sorted(self.pending_targets)
-        known = self._load_rows(ids)
+        stored = self._load_rows(ids)
         rows = []
         for url in ids:
             pages, texts = self.pending_targets[url]
-            before, old = known.get(url, (0, []))
-            merged = [*old, *(text for text in texts if text not in old)][:MAX_TEXTS]
-            fresh = merged != old or (before + pages).bit_length() > before.bit_length()
-            rows.append((url, before + pages, _encode_texts(merged), fresh))
+            old_pages, old_texts = stored.get(url, (0, []))
+            merged = [*old_texts, *(text for text in texts if text not in old_texts)][:MAX_TEXTS]
+            needs_indexing = merged != old_texts or (old_pages + pages).bit_length() > old_pages.bit_length()
+            rows.append((url, old_pages + pages, _encode_texts(merged), needs_indexing))
         self.db.execute("BEGIN IMMEDIATE")
         self.db.executemany(
             "INSERT INTO anchors (url, pages, texts, fresh) VALUES (?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
@@ -80,20 +78,19 @@ class AnchorStore:
         self.counted_sources = set()
 
     def get_texts(self, url_ids: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
-        """Pages that link to each of these, and the words they use."""
+        """Return `(inlink count, anchor texts)` of each target."""
         return self._load_rows(url_ids)
 
     def compute_average_inlinks(self) -> float:
-        """How many pages link to a linked page on average."""
+        """Return the mean inlink count of linked pages; 1 without links."""
         pages, targets = self.db.execute("SELECT coalesce(sum(pages), 0), count(*) FROM anchors").fetchone()
         return pages / targets if targets else 1.0
 
     def find_unindexed(self, limit: int) -> list[int]:
-        """Targets whose words are newer than their entry in the index."""
+        """Return targets whose anchor texts are newer than their index entry."""
         return [row[0] for row in self.db.execute("SELECT url FROM anchors WHERE fresh = 1 LIMIT ?", (limit,))]
 
     def mark_indexed(self, url_ids: Iterable[int]) -> None:
-        """These are in the index as they are."""
         self.db.execute("BEGIN IMMEDIATE")
         self.db.executemany("UPDATE anchors SET fresh = 0 WHERE url = ?", [(url,) for url in url_ids])
         self.db.execute("COMMIT")
@@ -116,12 +113,11 @@ class AnchorStore:
             raise make_damage_error(self.folder, error) from None
 
     def close(self) -> None:
-        """Close the database."""
         self.db.close()
 
 
 class AnchorConnection:
-    """A connection that names `anchors.db` and its remedy when SQLite finds it damaged."""
+    """A connection that reports corruption as an error naming `anchors.db` and the remedy."""
 
     def __init__(self, db: Connection, folder: Path) -> None:
         self.db = db
@@ -145,7 +141,7 @@ class AnchorConnection:
 
 @contextmanager
 def report_damage(folder: Path) -> Iterator[None]:
-    """Report damage of the anchor database as such, not as damage of the collection it is derived from."""
+    """Convert SQLite corruption into an error about the anchor database, not the whole collection."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -155,14 +151,13 @@ def report_damage(folder: Path) -> Iterator[None]:
 
 
 def make_damage_error(folder: Path, error: object) -> CollectionError:
-    """Make the error that names the file and the remedy: the index is built again from the archive."""
     return CollectionError(
-        f"{folder / DATABASE} is damaged: {error}; delete {folder}: it is made anew from the archive"
+        f"{folder / DATABASE} is damaged: {error}; delete {folder}, the next command rebuilds it from the archive"
     )
 
 
 def open_anchor_store(folder: Path) -> AnchorStore:
-    """Open the words of links beside the index."""
+    """Open the anchor database in the index folder; create it if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         db = AnchorConnection(connect_sqlite(folder / DATABASE), folder)
@@ -170,6 +165,6 @@ def open_anchor_store(folder: Path) -> AnchorStore:
         if isinstance(error.__context__, sqlite3.DatabaseError) and is_corruption(error.__context__):
             raise make_damage_error(folder, error.__context__) from None
         raise
-    db.execute("PRAGMA synchronous=FULL")  # the commit of the index must not come without it, not even in a power cut
+    db.execute("PRAGMA synchronous=FULL")  # anchors must be durable before the index commit
     apply_migrations(db, {"anchors": MIGRATIONS})
     return AnchorStore(db, folder)

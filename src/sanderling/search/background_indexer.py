@@ -1,4 +1,4 @@
-"""The index kept up to date beside whatever runs: in a process of its own, with less right to the processor."""
+"""Keep the index up to date during a crawl, in a separate low-priority process."""
 
 import contextlib
 import importlib.util
@@ -16,19 +16,19 @@ from sanderling.runtime.signals import block_signals
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
-RETRY_SECONDS = 5.0  # before following is tried again, where somebody else does it now
-NICE_INCREMENT = 10  # on a busy machine the index gets a tenth of what a worker of the crawl gets, and catches up later
-FINAL_SECONDS = 20.0  # spent on what is left when a crawl has ended; the next command goes on from there
+RETRY_SECONDS = 5.0  # before retrying while another process indexes
+NICE_INCREMENT = 10  # on a busy machine, about a tenth of the CPU time of a crawl worker
+FINAL_SECONDS = 20.0  # for pending visits at the end of a crawl; the next command continues
 
 
 def can_index() -> bool:
-    """Is the library there that the index is made with?"""
+    """Return whether tantivy is installed."""
     return importlib.util.find_spec("tantivy") is not None
 
 
 def start_indexer_process(folder: Path) -> "BaseProcess":
-    """Keep the index up to date until the process is told to end, or its parent is gone."""
-    import multiprocessing  # a crawl without an index does without
+    """Start a process that updates the index until it is terminated or its parent ends."""
+    import multiprocessing  # slow import, not needed without an index
 
     spawn = multiprocessing.get_context("spawn")
     process = spawn.Process(target=run_indexer_process, args=(folder, os.getpid()), daemon=True, name="index")
@@ -38,7 +38,7 @@ def start_indexer_process(folder: Path) -> "BaseProcess":
 
 
 def run_indexer_process(folder: Path, parent_pid: int) -> None:
-    """Follow as long as the parent lives; where another process follows already, wait for its end."""
+    """Run the indexer while the parent process lives; retry while another process holds the index."""
     os.nice(NICE_INCREMENT)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from sanderling.search.indexer import run_indexer
@@ -46,51 +46,53 @@ def run_indexer_process(folder: Path, parent_pid: int) -> None:
     stopped: list[bool] = []
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
 
-    def over() -> bool:
+    def is_stopped() -> bool:
         return bool(stopped) or os.getppid() != parent_pid
 
-    while not over():
+    while not is_stopped():
         try:
-            run_indexer(folder, over)
+            run_indexer(folder, is_stopped)
         except (CollectionError, DatabaseUnavailable):
-            if signal.sigtimedwait([signal.SIGTERM], RETRY_SECONDS):  # it takes the signal: the handler is not called
+            if signal.sigtimedwait(
+                [signal.SIGTERM], RETRY_SECONDS
+            ):  # consumes the signal, so the handler is not called
                 return
 
 
 @contextlib.contextmanager
 def index_in_background(folder: Path, report: Callable[[str], None], enabled: bool = True) -> Iterator[None]:
-    """Let the index follow a crawl, and at its end take in what is left."""
+    """Update the index during a crawl, and index pending visits at its end."""
     if not enabled or not can_index():
         yield
         return
-    follower = start_indexer_process(folder)
+    process = start_indexer_process(folder)
     try:
         yield
     finally:
-        follower.terminate()
-        follower.join(FINAL_SECONDS)
-        follower.kill()  # should it hang: the index is whole whenever that is
-        follower.join()
+        process.terminate()
+        process.join(FINAL_SECONDS)
+        process.kill()  # if it hangs; a kill leaves the index consistent
+        process.join()
     finish_indexing(folder, report)
 
 
 def finish_indexing(folder: Path, report: Callable[[str], None], seconds: float = FINAL_SECONDS) -> int:
-    """Take in what is missing, but not for long; returns how many visits are left for the next time."""
+    """Index pending visits for at most `seconds`. Returns the number still pending, which is reported."""
     from sanderling.search.indexer import open_indexer
 
     try:
-        follower = open_indexer(folder)
-    except (CollectionError, DatabaseUnavailable):  # nothing was stored, or a server keeps the index
+        indexer = open_indexer(folder)
+    except (CollectionError, DatabaseUnavailable):  # nothing stored, or another process holds the index
         return 0
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     try:
-        while follower.index_batch() and time.monotonic() < until:
+        while indexer.index_batch() and time.monotonic() < deadline:
             pass
-        left = follower.count_pending()
-        if not left:
-            follower.refresh_anchors()
+        pending = indexer.count_pending()
+        if not pending:
+            indexer.refresh_anchors()
         else:
-            report(f"{left:,} visits are still to be indexed; the next crawl, search or serve goes on with it")
-        return left
+            report(f"{pending:,} visits are not indexed yet; the next crawl, search or serve continues")
+        return pending
     finally:
-        follower.close()
+        indexer.close()

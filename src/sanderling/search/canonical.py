@@ -1,8 +1,8 @@
-"""Which of several pages that read alike stands in the index for all of them.
+"""Choose the page that represents a group of duplicates in the index.
 
-A copy to the byte gives way to its original; where that is away, to the first of the other copies. A page that names
-another as the one to show (rel=canonical) gives way to that if it is there, names no third, and reads nearly the same:
-a declaration that a site copied onto all its pages hides none of them.
+An exact copy is left out in favor of its original, or of the first other copy if the original is not indexable. A page
+with a rel=canonical link is left out only if the target is indexable, does not name a third page, and is a near
+duplicate. So a canonical link copied onto every page of a site does not hide the site.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,34 +22,34 @@ CANONICAL_SQL = """
 
 
 def find_originals(db: Connection, rows: Iterable[PendingVisit], urls: Mapping[int, str]) -> dict[int, int]:
-    """For each page that is a copy, or says so: the page it is a copy of."""
-    found: dict[int, int] = {}
+    """Return the original of each page that is a copy or names a canonical page."""
+    originals: dict[int, int] = {}
     for row in rows:
         if row.original_id:
-            found[row.url_id] = row.original_id
-        elif row.canonical not in ("", urls[row.url_id]) and (named := find_url_id(db, row.canonical)):
-            found[row.url_id] = named
-    return found
+            originals[row.url_id] = row.original_id
+        elif row.canonical not in ("", urls[row.url_id]) and (canonical_id := find_url_id(db, row.canonical)):
+            originals[row.url_id] = canonical_id
+    return originals
 
 
 def find_non_canonical(db: Connection, rows: Sequence[PendingVisit], urls: Mapping[int, str]) -> set[int]:
-    """Say for which of these pages another one stands; the copies of one page must be among them together."""
-    named, first, away = find_originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
+    """Return the pages that another page represents or that are excluded. `rows` must hold all copies of a page."""
+    originals, first, left_out = find_originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
     for row in sorted(rows, key=lambda row: (row.canonical != urls[row.url_id], row.url_id)):
         if row.is_excluded:
-            away.add(row.url_id)
+            left_out.add(row.url_id)
         elif row.original_id:
             if first.setdefault((row.original_id, row.digest), row.url_id) != row.url_id:
-                away.add(row.url_id)
-        elif row.url_id in named and _is_canonical(db, named[row.url_id], row.url_id):
-            away.add(row.url_id)
-    return away
+                left_out.add(row.url_id)
+        elif row.url_id in originals and _is_canonical(db, originals[row.url_id], row.url_id):
+            left_out.add(row.url_id)
+    return left_out
 
 
 def _is_canonical(db: Connection, original_id: int, copy_id: int) -> bool:
-    """Is this page there, does it stand for itself, and does it read like the other?"""
-    marks = db.execute(CANONICAL_SQL, (copy_id, original_id)).fetchone()
-    return marks is not None and estimate_similarity(*marks) >= MIN_SIMILARITY
+    """Return whether a page is indexable, names no other canonical page, and is a near duplicate of the copy."""
+    minhashes = db.execute(CANONICAL_SQL, (copy_id, original_id)).fetchone()
+    return minhashes is not None and estimate_similarity(*minhashes) >= MIN_SIMILARITY
 
 
 CHUNK_SIZE = 400
@@ -60,7 +60,7 @@ WATCH_SCHEMA = """
 
 
 def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
-    """Remember pages, each with the one whose copy it is (0: of none)."""
+    """Store pages with the page they are a copy of (0: none)."""
     with transaction(db):
         db.executemany(
             "INSERT INTO watched VALUES (?, ?) ON CONFLICT (url) DO UPDATE SET original = excluded.original", pages
@@ -68,12 +68,12 @@ def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
 
 
 def find_affected(db: Connection, url_ids: Sequence[int]) -> list[int]:
-    """Watched pages that visits to these may put in or out: they themselves, their copies, and copies beside them."""
+    """Return the watched pages that visits may include or exclude: these, their copies, copies of the same original."""
     found: set[int] = set()
     for start in range(0, len(url_ids), CHUNK_SIZE):
         part = list(url_ids[start : start + CHUNK_SIZE])
         marks = ",".join("?" * len(part))
-        beside = f"SELECT original FROM watched WHERE url IN ({marks}) AND original <> 0"
-        for wanted in (f"url IN ({marks})", f"original IN ({marks})", f"original IN ({beside})"):
-            found.update(id_ for (id_,) in db.execute(f"SELECT url FROM watched WHERE {wanted}", part))
+        same_original = f"SELECT original FROM watched WHERE url IN ({marks}) AND original <> 0"
+        for condition in (f"url IN ({marks})", f"original IN ({marks})", f"original IN ({same_original})"):
+            found.update(id_ for (id_,) in db.execute(f"SELECT url FROM watched WHERE {condition}", part))
     return sorted(found)

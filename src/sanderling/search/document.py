@@ -1,4 +1,4 @@
-"""A stored answer as an index document: HTML, plain text, PDF and office files, each within bounds."""
+"""Build an index document from a stored response: HTML, plain text, PDF or office file."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -19,22 +19,22 @@ from sanderling.search.language import detect_page_language
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document
 from sanderling.warc.warc_reader import StoredRecord
 
-MAX_HTML_BYTES = 4_000_000  # bytes of a page that are parsed for the index
-MIN_MAIN_CONTENT_CHARS = 200  # characters: a page with less main content is indexed with its furniture
+MAX_HTML_BYTES = 4_000_000  # the rest of the page is not parsed
+MIN_MAIN_CONTENT_CHARS = 200  # a page with less main content is indexed with its boilerplate
 HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 TextExtractor = Callable[[bytes], str]
 
 
 class ParsedHead(Struct, frozen=True):
-    """What the crawl has read of a page's head already."""
+    """Title and language that the crawl extracted from a page's head."""
 
     title: str
     language: str
 
 
 class RobotsAgent(Struct, frozen=True):
-    """Who reads: the name that pages call us by."""
+    """The user agent whose robots directives apply."""
 
     agent: str = "sanderling"
 
@@ -46,25 +46,25 @@ def build_document(
     head: ParsedHead | None = None,
     robots_agent: RobotsAgent | None = None,
 ) -> Document | None:
-    """Read one stored answer; None if there is nothing in it that words could find, or it asks not to be indexed.
+    """Build the document of a stored response. None if it has no text or is marked noindex.
 
-    Where its head was read by the crawl, that has judged what it asks for: the header may be another since.
+    If the crawl already parsed the head, its noindex decision stands: the header may have changed since.
     """
     robots_agent = robots_agent or RobotsAgent()
     declared = record.get_header("Content-Type")
     mime = parse_mime_type(declared)
     if head is None and parse_robots_tag(record.get_header("X-Robots-Tag"), robots_agent.agent)[0]:
         return None
-    bare = Document(
+    base = Document(
         url, mime=mime or "text/html", site=get_host_with_port(url), changed_at=changed_at, visited_at=changed_at
     )
     if is_html(mime, record.body):
-        return _build_html_document(record.body[:MAX_HTML_BYTES], parse_charset(declared), bare, head, robots_agent)
-    read = _EXTRACTORS.get(get_type_name(mime)) or (
+        return _build_html_document(record.body[:MAX_HTML_BYTES], parse_charset(declared), base, head, robots_agent)
+    extract = _EXTRACTORS.get(get_type_name(mime)) or (
         _make_text_extractor(parse_charset(declared)) if mime.startswith("text/") else None
     )
-    body = read(record.body).strip() if read else ""
-    return _build_text_document(bare, body) if body else None
+    body = extract(record.body).strip() if extract else ""
+    return _build_text_document(base, body) if body else None
 
 
 def _build_html_document(
@@ -72,42 +72,44 @@ def _build_html_document(
 ) -> Document | None:
     tree = parse_html(body, charset)
     if head is None:
-        found_head = extract_metadata(tree, base.url, agent=robots_agent.agent)
-        if found_head.noindex:
+        metadata = extract_metadata(tree, base.url, agent=robots_agent.agent)
+        if metadata.noindex:
             return None
-        head = ParsedHead(found_head.title, found_head.language)
-    found = extract_blocks(tree)
-    main = "\n".join(
-        line for line, is_main in zip(found.lines, found.main_mask, strict=True) if is_main and line.strip()
+        head = ParsedHead(metadata.title, metadata.language)
+    blocks = extract_blocks(tree)
+    main_text = "\n".join(
+        line for line, is_main in zip(blocks.lines, blocks.main_mask, strict=True) if is_main and line.strip()
     )
-    everything = (
-        main if len(main) >= MIN_MAIN_CONTENT_CHARS else "\n".join(line for line in found.lines if line.strip())
+    text = (
+        main_text
+        if len(main_text) >= MIN_MAIN_CONTENT_CHARS
+        else "\n".join(line for line in blocks.lines if line.strip())
     )
-    titles = (get_single_line_text(element) for element in tree.iter_elements(HEADING_TAGS))
+    headings = (get_single_line_text(element) for element in tree.iter_elements(HEADING_TAGS))
     return Document(
-        base.url, head.title, _join_headings(titles), body=everything[:MAX_BODY_CHARS],
-        language=detect_page_language(head.language, everything), mime=base.mime, site=base.site,
+        base.url, head.title, _join_headings(headings), body=text[:MAX_BODY_CHARS],
+        language=detect_page_language(head.language, text), mime=base.mime, site=base.site,
         changed_at=base.changed_at, visited_at=base.visited_at,
     )  # fmt: skip
 
 
 def _join_headings(headings: Iterable[str]) -> str:
-    made: list[str] = []
+    lines: list[str] = []
     room = MAX_FIELD_CHARS * 2
     for text in headings:
-        flat = " ".join(text.split())
+        line = " ".join(text.split())
         if room <= 0:
             break
-        if flat:
-            made.append(flat[:room])
-            room -= len(flat) + 1
-    return "\n".join(made)
+        if line:
+            lines.append(line[:room])
+            room -= len(line) + 1
+    return "\n".join(lines)
 
 
 def _build_text_document(base: Document, body: str) -> Document:
-    """A document without markup is titled by its first line, or else by its name."""
-    first = body.split("\n", 1)[0].strip()
-    title = first if 0 < len(first) <= 120 else base.url.rsplit("/", 1)[-1] or base.url
+    """Use the first line as the title if it is short, else the file name."""
+    first_line = body.split("\n", 1)[0].strip()
+    title = first_line if 0 < len(first_line) <= 120 else base.url.rsplit("/", 1)[-1] or base.url
     return Document(
         base.url,
         title,

@@ -1,4 +1,4 @@
-"""Extract the text of documents in a child process, which is killed when a document takes too long."""
+"""Extract the text of documents in a child process, which is killed when a document exceeds the time limit."""
 
 import atexit
 import logging
@@ -26,7 +26,7 @@ class ExtractionError(Exception):
 
 
 class DocumentExtractor:
-    """Sends documents to a child process, which is started when first needed and after each one that was killed."""
+    """Sends documents to a child process, started on first use and after it was killed."""
 
     def __init__(self, time_limit: float = TIME_LIMIT) -> None:
         self._time_limit = time_limit
@@ -50,7 +50,6 @@ class DocumentExtractor:
         return text
 
     def close(self) -> None:
-        """End the child process."""
         with self._lock:
             self._kill()
 
@@ -72,7 +71,7 @@ class DocumentExtractor:
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    """Start the child process, isolated: it imports modules only from where this process does, not from its folder."""
+    """Start the child process isolated: it imports modules only from this process's absolute paths."""
     path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
     command = build_python_command("-I", "-c", _START_CODE.format(path=path, module=_MODULE))
     process = subprocess.Popen(
@@ -119,7 +118,7 @@ atexit.register(_extractor.close)
 
 
 def extract_document_text(kind: str, body: bytes) -> str:
-    """Return the text of a document; empty if it cannot be read, which is logged with the reason."""
+    """Return the text of a document; empty if it cannot be read, with the reason logged."""
     try:
         return _extractor.extract(kind, body)
     except ExtractionError as error:

@@ -1,6 +1,6 @@
-"""Extract the text of PDF and office files, within one budget of unpacked bytes per file.
+"""Extract the text of PDF and office files, within a budget of unpacked bytes per file.
 
-Runs in a child process (see extraction.py): as a module it answers requests on its standard input until that is closed.
+Runs in a child process (see document_process.py): as a module it answers requests on standard input until it closes.
 """
 
 import contextlib
@@ -21,31 +21,29 @@ PDF_PAGES_LIMIT = 300
 MEMORY_LIMIT = 1 << 30  # bytes of address space of the child process
 FRAME = struct.Struct("!BI")  # of a request: kind and size; of an answer: whether it succeeded and size
 DOCUMENT_KINDS = ("pdf", "word", "sheet", "slides")
-# The parts of an office file that contain its text, by the kind that `type_of` returns.
+# The parts of an office file that contain its text, by the type name of `get_type_name`.
 _PART_PATTERNS = {
     "word": re.compile(r"word/document\d*\.xml|content\.xml").fullmatch,
     "sheet": re.compile(r"xl/sharedStrings\.xml|content\.xml").fullmatch,
     "slides": re.compile(r"ppt/slides/slide\d+\.xml|content\.xml").fullmatch,
 }
-_TAG_PATTERN = re.compile(
-    r"<[^<>]{0,4000}+>"
-)  # no `<` inside a tag: many of them without an end would take quadratic time
+_TAG_PATTERN = re.compile(r"<[^<>]{0,4000}+>")  # no `<` inside a tag: many unclosed ones would take quadratic time
 _BREAK_PATTERN = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 
 def extract_text(kind: str, body: bytes) -> str:
-    """Return the text of a document of one of `KINDS`, as far as it can be read. Raises whatever its reader raises."""
+    """Return the text of a document of one of `DOCUMENT_KINDS`, as far as it can be read. Raises any reader error."""
     texts = _read_pdf_texts(body) if kind == "pdf" else _read_office_texts(kind, body)
     return "\n".join(_limit_texts(texts))
 
 
 def _limit_texts(texts: Iterator[str]) -> Iterator[str]:
-    room = MAX_BODY_CHARS
+    remaining = MAX_BODY_CHARS
     for text in texts:
-        yield text[:room]
-        room -= len(text)
-        if room <= 0:
+        yield text[:remaining]
+        remaining -= len(text)
+        if remaining <= 0:
             return
 
 
@@ -74,7 +72,7 @@ def _extract_xml_text(xml: bytes) -> str:
 
 
 def _read_pdf_texts(body: bytes) -> Iterator[str]:
-    """Yield the text of each page; nothing if the PDF reader is not installed."""
+    """Yield the text of each page; nothing if pypdfium2 is not installed."""
     try:
         import pypdfium2
     except ImportError:
@@ -83,7 +81,7 @@ def _read_pdf_texts(body: bytes) -> Iterator[str]:
         for number in range(min(len(pdf), PDF_PAGES_LIMIT)):
             try:
                 yield _read_pdf_page(pdf, number)
-            except pypdfium2.PdfiumError:  # the pages before it are kept
+            except pypdfium2.PdfiumError:  # keep the previous pages
                 return
 
 
@@ -93,7 +91,7 @@ def _read_pdf_page(pdf: Any, number: int) -> str:
 
 
 def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, bytes], str] = extract_text) -> None:
-    """Answer requests until the source ends. A failure is an answer that names the exception."""
+    """Answer requests until the source ends. A failure is answered with the name of the exception."""
     while len(head := source.read(FRAME.size)) == FRAME.size:
         kind, size = FRAME.unpack(head)
         body = source.read(size)

@@ -1,4 +1,4 @@
-"""The whole search, step by step: understand, match, weigh, cut snippets, count facets, forgive typing errors."""
+"""Run a search: parse, match, rerank, build snippets, count facets, correct spelling."""
 
 import json
 import re
@@ -27,24 +27,24 @@ from sanderling.search.snippets import build_snippet, highlight_text
 from sanderling.search.spelling import MAX_CORRECTIONS, find_correction, is_indexed
 from sanderling.search.tokenizer import stem_text
 
-RERANK_WINDOW = 100  # candidates of the text score that links, freshness and behaviour may put into a new order
-MAX_DEPTH = 10_000  # results are listed down to here
-FEW_RESULTS = 10  # with fewer pages than this that have all words, pages with some of them are added
+RERANK_WINDOW = 100  # best candidates by text score, reranked by links, freshness and behavior
+MAX_DEPTH = 10_000  # results beyond this position are not listed
+FEW_RESULTS = 10  # with fewer matches of all words, pages with some of them are added
 FACET_SIZE = 12
 MAX_LANGUAGES = 4
 AGE_RANGES = (("day", 1), ("week", 7), ("month", 30), ("year", 365))
 
 BehaviorModel = Callable[[str], Callable[[int], float]]
-"""Given a question, a function from page ids (store.page_id) to weights between -1 and 1."""
+"""Maps a query to a function from page ids (`compute_page_id`) to weights from -1 to 1."""
 
 
 def ignore_behavior(_: str) -> Callable[[int], float]:
-    """No user has taught us anything."""
+    """Give every page the weight 0, for a search without feedback."""
     return lambda _: 0.0
 
 
 class _Candidate(Struct):
-    """A match before its page is read."""
+    """A match whose document is not loaded yet."""
 
     searcher: tantivy.Searcher
     address: tantivy.DocAddress
@@ -52,37 +52,43 @@ class _Candidate(Struct):
 
 
 class SearchEngine:
-    """Answers questions from one index."""
+    """Searches one index."""
 
     def __init__(
         self, index: SearchIndex, behavior: BehaviorModel = ignore_behavior, ranking: RankingWeights | None = None,
         expand_query: Callable[[ParsedQuery], ParsedQuery] | None = None,
     ) -> None:  # fmt: skip
         self.index = index
-        self.expand_query = expand_query or (lambda question: question)
+        self.expand_query = expand_query or (lambda query: query)
         self.behavior = behavior
         self.ranking = ranking or RankingWeights()
         self._languages: tuple[int, tuple[str, ...]] = (-1, ())
 
     def search(self, request: SearchRequest) -> SearchResults:
-        """Answer; a question that finds next to nothing is tried again with its unknown words put right."""
-        question = parse_query(request.query, request.now)
-        results = self._run_query(request, self.expand_query(question))
-        if request.offset or not question.term_groups or (results.total >= FEW_RESULTS and not results.is_relaxed):
+        """Run a query. If it has few matches, retry it with unknown words corrected."""
+        parsed_query = parse_query(request.query, request.now)
+        results = self._run_query(request, self.expand_query(parsed_query))
+        if request.offset or not parsed_query.term_groups or (results.total >= FEW_RESULTS and not results.is_relaxed):
             return results
-        meant = self._correct_spelling(request.query, question)
-        if meant == request.query:
+        corrected = self._correct_spelling(request.query, parsed_query)
+        if corrected == request.query:
             return results
-        better = self._run_query(structs.replace(request, query=meant), parse_query(meant, request.now))
-        return structs.replace(better, query=request.query, corrected_query=meant) if better.total else results
+        corrected_results = self._run_query(
+            structs.replace(request, query=corrected), parse_query(corrected, request.now)
+        )
+        return (
+            structs.replace(corrected_results, query=request.query, corrected_query=corrected)
+            if corrected_results.total
+            else results
+        )
 
     def find_languages(self) -> tuple[str, ...]:
-        """The languages most pages are written in, most frequent first."""
+        """Return the most frequent languages of the index, most frequent first."""
         searcher = self.index.current_index.searcher()
         if self._languages[0] != searcher.num_docs:
             terms = {"all": {"terms": {"field": "language", "size": MAX_LANGUAGES}}}
-            found = searcher.aggregate(Query.all_query(), terms)["all"]["buckets"]
-            self._languages = (searcher.num_docs, tuple(str(bucket["key"]) for bucket in found))
+            buckets = searcher.aggregate(Query.all_query(), terms)["all"]["buckets"]
+            self._languages = (searcher.num_docs, tuple(str(bucket["key"]) for bucket in buckets))
         return self._languages[1]
 
     def _run_query(self, request: SearchRequest, parsed_query: ParsedQuery) -> SearchResults:
@@ -92,17 +98,17 @@ class SearchEngine:
         searchers = [self.index.current_index.searcher()]
         if parsed_query.as_of is not None:
             searchers.append(self.index.history_index.searcher())
-        by_time = not parsed_query.term_groups
+        sort_by_time = not parsed_query.term_groups
         if compiled.group_count >= MIN_EXPANSION_TERMS:
             compiled = structs.replace(
                 compiled,
                 related_terms=find_related_terms(searchers[0], compiled.scored_terms, self.behavior(request.query)),
             )
         query, relaxed = add_related_terms(compiled.strict_query, compiled.related_terms), False
-        total, ranked = self._rank_candidates(request, searchers, query, by_time=by_time)
+        total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
         if compiled.can_relax and total < FEW_RESULTS:
             query, relaxed = add_related_terms(compiled.relaxed_query, compiled.related_terms), True
-            total, ranked = self._rank_candidates(request, searchers, query, by_time=by_time)
+            total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
         shown = ranked[request.offset : request.offset + request.limit]
         hits = tuple(_build_hit(c, compiled, request, request.offset + i) for i, c in enumerate(shown, 1))
         matches = compiled.relaxed_matches if relaxed else compiled.strict_matches
@@ -110,22 +116,22 @@ class SearchEngine:
         return SearchResults(request.query, total, hits, facets, is_relaxed=relaxed and total > 0)
 
     def _rank_candidates(
-        self, request: SearchRequest, searchers: list[tantivy.Searcher], query: Query, *, by_time: bool
+        self, request: SearchRequest, searchers: list[tantivy.Searcher], query: Query, *, sort_by_time: bool
     ) -> tuple[int, list[_Candidate]]:
-        """How many match, and the candidates: the first ones weighed anew, the rest as the text score had them."""
+        """Return the match count and the candidates: `RERANK_WINDOW` reranked, the rest by text score."""
         depth = min(max(RERANK_WINDOW, request.offset + request.limit), MAX_DEPTH)
         weight = self.behavior(request.query)
-        total, found = 0, []
+        total, candidates = 0, []
         for searcher in searchers:
-            answer = searcher.search(query, depth, True, "changed" if by_time else None)
-            total += int(answer.count)  # type: ignore[attr-defined]  # it is there, the stub forgot it
-            found += self._score_hits(
-                searcher, [(1.0 if by_time else s, a) for s, a in answer.hits], weight, request.now
+            answer = searcher.search(query, depth, True, "changed" if sort_by_time else None)
+            total += int(answer.count)  # type: ignore[attr-defined]  # missing in the stub
+            candidates += self._score_hits(
+                searcher, [(1.0 if sort_by_time else s, a) for s, a in answer.hits], weight, request.now
             )
-        if not by_time:
-            found.sort(key=lambda c: -c.score_parts.text)
-        head = sorted(found[:RERANK_WINDOW], key=lambda c: -c.score_parts.score)
-        return total, head + found[RERANK_WINDOW:depth]
+        if not sort_by_time:
+            candidates.sort(key=lambda c: -c.score_parts.text)
+        head = sorted(candidates[:RERANK_WINDOW], key=lambda c: -c.score_parts.score)
+        return total, head + candidates[RERANK_WINDOW:depth]
 
     def _score_hits(
         self,
@@ -134,41 +140,43 @@ class SearchEngine:
         get_page_weight: Callable[[int], float],
         now: float,
     ) -> list[_Candidate]:
-        where = [address for _, address in hits]
-        links, changed, ids = (searcher.fast_field_values(f, where) for f in ("link", "changed", "id"))
+        addresses = [pair[1] for pair in hits]
+        links, changed, ids = (searcher.fast_field_values(f, addresses) for f in ("link", "changed", "id"))
         return [
             _Candidate(
                 searcher,
-                at,
-                combine_scores(score, link or 0, now - (when or 0), get_page_weight(int(number or 0)), self.ranking),
+                address,
+                combine_scores(score, link or 0, now - (changed_at or 0), get_page_weight(int(id_ or 0)), self.ranking),
             )
-            for (score, at), link, when, number in zip(hits, links, changed, ids, strict=True)
+            for (score, address), link, changed_at, id_ in zip(hits, links, changed, ids, strict=True)
         ]
 
     def _correct_spelling(self, text: str, parsed_query: ParsedQuery) -> str:
-        """Replace words the index lacks by near words that occur with the other words of the question."""
+        """Replace words that are not indexed by similar words that occur with the rest of the query."""
         searcher = self.index.current_index.searcher()
         languages = parsed_query.get_languages() or self.find_languages() or ("",)
-        plain = [t.text for group in parsed_query.term_groups for t in group if not t.is_phrase and not t.field]
-        unknown = [w for w in plain if not any(is_indexed(searcher, stem_text(w, lang).split()) for lang in languages)]
-        rest = compile_query(drop_terms(parsed_query, unknown), languages)
+        words = [t.text for group in parsed_query.term_groups for t in group if not t.is_phrase and not t.field]
+        unknown = [w for w in words if not any(is_indexed(searcher, stem_text(w, lang).split()) for lang in languages)]
+        known_terms = compile_query(drop_terms(parsed_query, unknown), languages)
         for word in unknown[:MAX_CORRECTIONS]:
-            better = find_correction(searcher, word, languages[0], rest.strict_matches if rest else None)
-            if better:
-                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", better, text)
+            correction = find_correction(
+                searcher, word, languages[0], known_terms.strict_matches if known_terms else None
+            )
+            if correction:
+                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", correction, text)
         return text
 
 
 def _build_hit(candidate: _Candidate, compiled: CompiledQuery, request: SearchRequest, position: int) -> SearchHit:
     page = load_document(candidate.searcher, candidate.address)
-    wanted = compiled.stems if request.include_snippets else frozenset()
+    stems = compiled.stems if request.include_snippets else frozenset()
     parts = candidate.score_parts
     if request.explain:
         parts = structs.replace(parts, field_scores=_explain_terms(candidate, compiled))
     return SearchHit(
         url=page.url,
-        title=highlight_text(page.title, page.language, wanted),
-        snippet=build_snippet(page.body or page.headings, page.language, wanted) if request.include_snippets else (),
+        title=highlight_text(page.title, page.language, stems),
+        snippet=build_snippet(page.body or page.headings, page.language, stems) if request.include_snippets else (),
         site=page.site,
         type=get_type_name(page.mime),
         language=page.language,
@@ -181,43 +189,45 @@ def _build_hit(candidate: _Candidate, compiled: CompiledQuery, request: SearchRe
 
 
 def _explain_terms(candidate: _Candidate, compiled: CompiledQuery) -> tuple[tuple[str, str, float], ...]:
-    """What each word in each field gave to the text score, and each word it was widened by."""
-    asked = [(words, field, Query.boost_query(build_field_query(field, words.split()), FIELD_WEIGHTS[field]))
+    """Return the share of each term, field and related term in the text score."""
+    queries = [(words, field, Query.boost_query(build_field_query(field, words.split()), FIELD_WEIGHTS[field]))
              for field, words in compiled.scored_terms]  # fmt: skip
-    asked += [(word, "related", build_related_query(word, weight)) for word, weight in compiled.related_terms]
-    made = []
-    for words, field, query in asked:
+    queries += [(word, "related", build_related_query(word, weight)) for word, weight in compiled.related_terms]
+    shares = []
+    for words, field, query in queries:
         try:
             value = json.loads(query.explain(candidate.searcher, candidate.address).to_json())["value"]
-        except ValueError:  # the word is not in that field of this page
+        except ValueError:  # the term is not in this field of the page
             continue
-        made.append((words, field, float(value)))
-    return tuple(made)
+        shares.append((words, field, float(value)))
+    return tuple(shares)
 
 
 def _count_facets(searchers: list[tantivy.Searcher], query: Query, now: float) -> dict[str, tuple[FacetCount, ...]]:
-    """Count sites, types, languages and ages over all matches."""
+    """Count sites, types, languages and change ages over all matches."""
     edges = [now - days * 86400 for _, days in reversed(AGE_RANGES)]
     ranges = [{"from": a, "to": b} for a, b in zip(edges, [*edges[1:], now + 86400], strict=True)]
-    ask: dict[str, Any] = {
+    aggregations: dict[str, Any] = {
         name: {"terms": {"field": name, "size": FACET_SIZE}} for name in ("site", "type", "language")
     }
-    ask["changed"] = {"range": {"field": "modified", "ranges": ranges}}
-    sums: dict[str, Counter[str]] = {name: Counter() for name in ask}
+    aggregations["changed"] = {"range": {"field": "modified", "ranges": ranges}}
+    sums: dict[str, Counter[str]] = {name: Counter() for name in aggregations}
     for searcher in searchers:
-        for name, answer in searcher.aggregate(query, ask).items():
+        for name, answer in searcher.aggregate(query, aggregations).items():
             sums[name].update(_parse_buckets(name, answer["buckets"], edges))
-    made = {
+    facets = {
         n: tuple(FacetCount(v, c) for v, c in sums[n].most_common(FACET_SIZE) if v)
         for n in ("site", "type", "language")
     }
-    made["changed"] = tuple(FacetCount(name, sums["changed"][name]) for name, _ in AGE_RANGES if sums["changed"][name])
-    return made
+    facets["changed"] = tuple(
+        FacetCount(name, sums["changed"][name]) for name, _ in AGE_RANGES if sums["changed"][name]
+    )
+    return facets
 
 
 def _parse_buckets(name: str, buckets: list[dict[str, float]], edges: list[float]) -> dict[str, int]:
     if name != "changed":
         return {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
-    inside = [(b["from"], int(b["doc_count"])) for b in buckets if "from" in b and "to" in b]
-    oldest = {name: edge for (name, _), edge in zip(reversed(AGE_RANGES), edges, strict=True)}
-    return {name: sum(n for start, n in inside if start >= edge - 1) for name, edge in oldest.items()}
+    counts = [(b["from"], int(b["doc_count"])) for b in buckets if "from" in b and "to" in b]
+    range_starts = {name: edge for (name, _), edge in zip(reversed(AGE_RANGES), edges, strict=True)}
+    return {name: sum(n for start, n in counts if start >= edge - 1) for name, edge in range_starts.items()}

@@ -1,4 +1,4 @@
-"""What a page is called in the index: its number, its site, its type. Needs no search engine."""
+"""Index values derived from a URL or media type: page id, type name, site. Does not import tantivy."""
 
 from urllib.parse import urlsplit
 
@@ -15,24 +15,23 @@ _TYPE_NAMES = {
 
 
 def compute_page_id(url: str) -> int:
-    """Number a URL so that a whole list of candidates can be weighed without reading their pages."""
+    """Hash a URL to a number, so that candidates can be weighted without loading their documents."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
 
 
 def get_type_name(mime: str) -> str:
-    """Name a media type in one word people use."""
+    """Return a short name for a media type, such as `pdf`."""
     bare = mime.split(";")[0].strip().lower()
     return _TYPE_NAMES.get(bare) or bare.rpartition("/")[2] or "unknown"
 
 
 def get_host_with_port(url: str) -> str:
-    """The host, with its port if one is written."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
 def list_domain_suffixes(site: str) -> list[str]:
-    """A site and the domains it lies in: site:example.org finds docs.example.org."""
-    if site.startswith("["):  # an IPv6 address lies in no domain
+    """List a site and its parent domains, so that site:example.org matches docs.example.org."""
+    if site.startswith("["):  # an IPv6 address has no parent domain
         return list(dict.fromkeys((site, site.partition("]")[0] + "]")))
     host = site.partition(":")[0]
     labels = host.split(".")

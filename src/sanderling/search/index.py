@@ -1,4 +1,4 @@
-"""The index on disk: pages are replaced one by one, never wiped; a commit names the batch it holds."""
+"""The index on disk. Pages are replaced individually; each commit records the batch it contains."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ from sanderling.search.schema import INDEX_VERSION, get_schema
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document, has_changed
 from sanderling.search.tokenizer import UNSTEMMED, remove_surrogates, stem_text
 
-WRITER_HEAP_BYTES = 48_000_000  # of the one writing thread, before it writes a segment
+WRITER_HEAP_BYTES = 48_000_000  # of the one writer thread, per segment
 FOREVER = 2**62
-META_FILE = "meta.json"  # names the files of the last commit
-MANAGED_FILE = ".managed.json"  # and all there are
+META_FILE = "meta.json"  # lists the files of the last commit
+MANAGED_FILE = ".managed.json"  # lists all files
 _encode_document = msgspec.msgpack.Encoder().encode
 _decode_document = msgspec.msgpack.Decoder(Document).decode
 
 
 class SearchIndex:
-    """A folder of two indexes: the pages as they are, and the versions they had. One process may write."""
+    """Two tantivy indexes: current pages and past versions. Only one process may write."""
 
     def __init__(
         self, current_index: tantivy.Index, history_index: tantivy.Index, *, write: bool, folders: Sequence[Path] = ()
@@ -37,12 +37,12 @@ class SearchIndex:
         self._writers = (
             (current_index.writer(WRITER_HEAP_BYTES, 1), history_index.writer(15_000_000, 1)) if write else None
         )
-        self._pending: dict[str, Document | None] = {}  # None: deleted since the last commit
-        self.is_outdated: Callable[[], bool] = lambda: False  # else it sees no commit made since: open it again
+        self._pending: dict[str, Document | None] = {}  # uncommitted; None: deleted
+        self.is_outdated: Callable[[], bool] = lambda: False  # True: reopen to see newer commits
 
     @property
     def last_batch(self) -> int:
-        """The last batch that is wholly in the index; everything stored after it must be read again."""
+        """The last fully indexed batch; visits stored after it must be read again. 0 if empty."""
         searcher = self.current_index.searcher()
         hits = searcher.search(tantivy.Query.term_query(get_schema(), "mark", "batch"), 1).hits
         return int(searcher.doc(hits[0][1])["batch"][0]) if hits else 0
@@ -52,66 +52,66 @@ class SearchIndex:
         return max(0, self.current_index.searcher().num_docs - min(1, marks))
 
     def get(self, url: str) -> Document | None:
-        """Give a page as it was last committed; None if it is not in the index."""
+        """Return the last committed version of a page. None if it is not in the index."""
         searcher = self.current_index.searcher()
         hits = searcher.search(tantivy.Query.term_query(get_schema(), "key", url, "basic"), 1).hits
         return load_document(searcher, hits[0][1]) if hits else None
 
     def get_pending(self, url: str) -> Document | None:
-        """Give a page as the next commit will have it."""
+        """Return the version of a page that the next commit will contain. None if it is not in the index."""
         return self._pending[url] if url in self._pending else self.get(url)
 
     def replace(self, documents: Iterable[Document]) -> None:
-        """Put pages in, each in the place of what was there under its URL; the older version stays findable."""
-        now, _ = self._get_writers()
+        """Index pages in place of their current versions, which move to the history index."""
+        writer, _ = self._get_writers()
         for document in documents:
-            page, old = truncate_document(document), self.get_pending(document.url)
-            if old is not None and has_same_content(old, page):
+            page, previous = truncate_document(document), self.get_pending(document.url)
+            if previous is not None and has_same_content(previous, page):
                 continue
-            self._archive_version(old, page.changed_at)
-            now.delete_documents_by_term("key", page.url)
-            now.add_document(build_index_entry(page, FOREVER))
+            self._archive_version(previous, page.changed_at)
+            writer.delete_documents_by_term("key", page.url)
+            writer.add_document(build_index_entry(page, FOREVER))
             self._pending[page.url] = page
 
     def mark_gone(self, urls: Iterable[str], at: float) -> None:
-        """Take pages out, because they are gone since that time."""
-        now, _ = self._get_writers()
+        """Remove pages from the current index; their last version stays in the history, valid until `at`."""
+        writer, _ = self._get_writers()
         for url in urls:
             self._archive_version(self.get_pending(url), at)
-            now.delete_documents_by_term("key", url)
+            writer.delete_documents_by_term("key", url)
             self._pending[url] = None
 
     def delete_permanently(self, pages: Mapping[str, Sequence[float]]) -> None:
-        """Take pages out, and all versions that began at these times: nothing of them stays findable."""
-        now, past = self._get_writers()
+        """Delete pages from both indexes, with the versions that started at these times."""
+        current_writer, history_writer = self._get_writers()
         for url, times in pages.items():
-            now.delete_documents_by_term("key", url)
+            current_writer.delete_documents_by_term("key", url)
             for at in times:
-                past.delete_documents_by_term("key", build_version_key(at, url))
+                history_writer.delete_documents_by_term("key", build_version_key(at, url))
             self._pending[url] = None
 
     def collect_garbage(self) -> None:
-        """Take away the files of a commit that was killed: the next one may call its own the same."""
+        """Delete files of an interrupted commit, whose names the next commit may reuse."""
         for writer in self._writers or ():
             writer.garbage_collect_files()
 
     def commit(self, batch: int) -> None:
-        """Make everything so far durable, together with the number of the last batch it came from."""
-        now, past = self._get_writers()
-        past.commit()  # first: done again after a crash it changes nothing, left out it would lose a version
-        now.delete_documents_by_term("mark", "batch")
+        """Make all changes durable together with the batch number."""
+        current_writer, history_writer = self._get_writers()
+        history_writer.commit()  # first: repeating it after a crash is harmless, skipping it loses a version
+        current_writer.delete_documents_by_term("mark", "batch")
         mark = tantivy.Document()
         mark.add_text("mark", "batch")
         mark.add_unsigned("batch", batch)
-        now.add_document(mark)
-        now.commit()
+        current_writer.add_document(mark)
+        current_writer.commit()
         self._share_metadata()
         self._pending.clear()
         self.current_index.reload()
         self.history_index.reload()
 
     def close(self) -> None:
-        """Let merges end and give the lock back; what was not committed is dropped."""
+        """Wait for merges and release the lock. Uncommitted changes are dropped."""
         if self._writers:
             for writer in self._writers:
                 writer.rollback()
@@ -120,69 +120,71 @@ class SearchIndex:
             self._share_metadata()
 
     def _share_metadata(self) -> None:
-        """Let all who may look into the folders read what names their files; tantivy keeps that to its own user."""
-        for place in self._folders:
+        """Give the metadata files the permissions of their folder; tantivy makes them private."""
+        for folder in self._folders:
             for name in (META_FILE, MANAGED_FILE):
-                with suppress(OSError):  # it is not there yet, or belongs to somebody else
-                    (place / name).chmod(place.stat().st_mode & 0o666)
+                with suppress(OSError):  # not written yet, or owned by another user
+                    (folder / name).chmod(folder.stat().st_mode & 0o666)
 
     def _get_writers(self) -> tuple[tantivy.IndexWriter, tantivy.IndexWriter]:
         if self._writers is None:
-            raise CollectionError("this index was opened for reading only")
+            raise CollectionError("the index is open read-only")
         return self._writers
 
     def _archive_version(self, old: Document | None, until: float) -> None:
-        """Keep the version that ends now, under its URL and its time."""
+        """Add a version that ends at `until` to the history index."""
         if old is None or old.changed_at >= until or not old.changed_at:
             return
-        _, past = self._get_writers()
+        _, history_writer = self._get_writers()
         key = build_version_key(old.changed_at, old.url)
-        past.delete_documents_by_term("key", key)
-        past.add_document(build_index_entry(old, int(until), key))
+        history_writer.delete_documents_by_term("key", key)
+        history_writer.add_document(build_index_entry(old, int(until), key))
 
 
 def open_search_index(folder: Path, *, write: bool) -> SearchIndex | None:
-    """Open the index of a collection; None if there is none yet and it is only to be read."""
-    places = [folder / f"v{INDEX_VERSION}" / name for name in ("now", "past")]
-    if not write and not all((place / META_FILE).exists() for place in places):
+    """Open the index of a collection. None if `write` is false and there is no index yet."""
+    folders = [folder / f"v{INDEX_VERSION}" / name for name in ("now", "past")]
+    if not write and not all((index_folder / META_FILE).exists() for index_folder in folders):
         return None
-    if not write and not all(os.access(place, os.W_OK) for place in places):
-        return _open_mirrored(folder, places)
-    for place in places:
-        place.mkdir(parents=True, exist_ok=True)
-    return _open_folders(folder, places, write)
+    if not write and not all(os.access(index_folder, os.W_OK) for index_folder in folders):
+        return _open_mirrored(folder, folders)
+    for index_folder in folders:
+        index_folder.mkdir(parents=True, exist_ok=True)
+    return _open_folders(folder, folders, write)
 
 
 def _open_folders(folder: Path, folders: Sequence[Path], write: bool) -> SearchIndex:
     try:
-        now, past = (tantivy.Index(get_schema(), path=str(place)) for place in folders)
-        index = SearchIndex(now, past, write=write, folders=folders if write else ())
+        current_index, history_index = (tantivy.Index(get_schema(), path=str(index_folder)) for index_folder in folders)
+        index = SearchIndex(current_index, history_index, write=write, folders=folders if write else ())
         index.collect_garbage()
         return index
-    except ValueError as problem:
-        raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
+    except ValueError as error:
+        raise CollectionError(f"the index in {folder} cannot be opened: {error}") from error
 
 
 def _open_mirrored(folder: Path, folders: Sequence[Path]) -> SearchIndex:
-    """Open an index as links in a folder of ours: tantivy wants to lock even what it only reads."""
-    seen = _stat_commits(folders)
+    """Open an index through symlinks in a temporary folder: tantivy takes a lock even to read."""
+    commits = _stat_commits(folders)
     mirror = Path(mkdtemp(prefix="sanderling-"))
     try:
-        index = _open_folders(folder, [_link_files(place, mirror / place.name) for place in folders], write=False)
-    except (CollectionError, OSError) as problem:
+        index = _open_folders(
+            folder, [_link_files(index_folder, mirror / index_folder.name) for index_folder in folders], write=False
+        )
+    except (CollectionError, OSError) as error:
         rmtree(mirror, ignore_errors=True)
-        if _stat_commits(folders) != seen:  # a commit took away what we were about to open
+        if _stat_commits(folders) != commits:  # a commit replaced the files meanwhile
             return _open_mirrored(folder, folders)
-        if isinstance(problem, CollectionError):
+        if isinstance(error, CollectionError):
             raise
-        raise CollectionError(f"the index in {folder} cannot be opened: {problem}") from problem
-    index.is_outdated = lambda: _stat_commits(folders) != seen
+        raise CollectionError(f"the index in {folder} cannot be opened: {error}") from error
+    index.is_outdated = lambda: _stat_commits(folders) != commits
     finalize(index, rmtree, mirror, ignore_errors=True)
     return index
 
 
 def _link_files(source: Path, mirror: Path) -> Path:
-    """Copy what names the files of a commit, which the next commit replaces, and link the files."""
+    """Copy the metadata file, which the next commit replaces, and symlink the other files."""
     mirror.mkdir()
     (mirror / META_FILE).write_bytes((source / META_FILE).read_bytes())
     for file in source.iterdir():
@@ -192,54 +194,53 @@ def _link_files(source: Path, mirror: Path) -> Path:
 
 
 def _stat_commits(folders: Sequence[Path]) -> list[tuple[int, int] | None]:
-    """What differs after each commit; None where there is nothing any more."""
+    """Return a stamp of the last commit of each folder; [None] if a folder is gone."""
     try:
-        return [(found.st_ino, found.st_mtime_ns) for found in ((place / META_FILE).stat() for place in folders)]
+        return [(status.st_ino, status.st_mtime_ns) for status in ((folder / META_FILE).stat() for folder in folders)]
     except FileNotFoundError:
         return [None]
 
 
 def build_version_key(changed_at: float, url: str) -> str:
-    """The name of an older version in the index."""
     return f"{changed_at!r} {url}"
 
 
 def load_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:
-    """Read the page that was stored with an entry."""
+    """Load the document stored with an index entry."""
     return _decode_document(bytes(searcher.doc(address)["page"][0]))
 
 
 def has_same_content(old: Document, new: Document) -> bool:
-    """Is there nothing new but the time? Then the version goes on: it was first seen when it was."""
+    """Return whether two versions differ only in their times."""
     times = {name: getattr(old, name) for name in ("changed_at", "visited_at", "first_seen_at")}
     return msgspec.structs.replace(new, **times) == old
 
 
 def build_index_entry(document: Document, until: int, key: str = "") -> tantivy.Document:
-    """Make the index entry of a page whose fields are bounded."""
-    made = tantivy.Document()
-    made.add_text("key", key or document.url)
-    made.add_integer("id", compute_page_id(document.url))
-    made.add_text("site", document.site)
-    made.add_text("type", get_type_name(document.mime))
-    made.add_text("language", document.language)
+    """Build the tantivy entry of a truncated document."""
+    entry = tantivy.Document()
+    entry.add_text("key", key or document.url)
+    entry.add_integer("id", compute_page_id(document.url))
+    entry.add_text("site", document.site)
+    entry.add_text("type", get_type_name(document.mime))
+    entry.add_text("language", document.language)
     for suffix in list_domain_suffixes(document.site):
-        made.add_text("sites", suffix)
+        entry.add_text("sites", suffix)
     for field in ("title", "headings", "anchors", "body"):
-        made.add_text(field, stem_text(getattr(document, field), document.language))
-    made.add_text("address", stem_text(document.url, UNSTEMMED))
-    made.add_integer("changed", int(document.changed_at))
-    made.add_integer(
+        entry.add_text(field, stem_text(getattr(document, field), document.language))
+    entry.add_text("address", stem_text(document.url, UNSTEMMED))
+    entry.add_integer("changed", int(document.changed_at))
+    entry.add_integer(
         "modified", int(document.changed_at) if has_changed(document.changed_at, document.first_seen_at) else 0
     )
-    made.add_integer("until", until)
-    made.add_float("link", document.link_rank)
-    made.add_bytes("page", _encode_document(document))
-    return made
+    entry.add_integer("until", until)
+    entry.add_float("link", document.link_rank)
+    entry.add_bytes("page", _encode_document(document))
+    return entry
 
 
 def truncate_document(document: Document) -> Document:
-    """Cut what is longer than the index takes, and drop half characters that cannot be stored."""
+    """Truncate fields to the limits of the index and remove lone surrogates."""
     return msgspec.structs.replace(
         document,
         title=remove_surrogates(document.title[:MAX_FIELD_CHARS]),

@@ -1,7 +1,7 @@
-"""The index follows the crawl: visits that were stored since its last commit are read from the archive and put in.
+"""Update the index: read visits stored since the last commit from the archive and index them.
 
-It needs nothing of the crawl but its database and its archive, so it may run beside it, after it, or be killed at any
-time: where it stands is in the index itself (`Index.missing_since`), and it goes on from there.
+Needs only the database and the archive of a collection, so it may run during a crawl or after it, and may be killed at
+any time: the index records its own position (`SearchIndex.last_batch`).
 """
 
 import time
@@ -24,13 +24,13 @@ from sanderling.storage.link_graph import unpack_links
 from sanderling.storage.queries import load_urls
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
-BATCH_SIZE = 1_000  # visits between two commits
-MAX_REFRESHED = 5_000  # pages indexed again for new link words, at most, once the crawl is caught up with
+BATCH_SIZE = 1_000  # visits per commit
+MAX_REFRESHED = 5_000  # pages reindexed per call for new anchor texts, when no visits are pending
 IDLE_SECONDS = 2.0
 
 
 class Indexer:
-    """Brings one index up to one collection."""
+    """Updates the index of one collection."""
 
     def __init__(self, collection: Collection, index: SearchIndex, anchors: AnchorStore) -> None:
         self.collection = collection
@@ -38,14 +38,14 @@ class Indexer:
         self.anchors = anchors
         self.unreadable = 0
         self.robots_agent = RobotsAgent(get_robots_agent(collection.db))
-        self.attempt_file = collection.folder / "index" / "trying"  # holds the visit whose file is being read
+        self.attempt_file = collection.folder / "index" / "trying"  # id of the visit whose document is being read
 
     def count_pending(self) -> int:
-        """How many visits are stored and not yet in the index."""
+        """Return the number of stored visits that are not indexed yet."""
         return self._get_last_visit() - self.index.last_batch
 
     def index_batch(self) -> int:
-        """Take in the next batch and commit it; returns how many visits it was."""
+        """Index and commit the next batch. Returns the number of visits; 0 if none are pending."""
         since = self.index.last_batch
         until = min(since + BATCH_SIZE, self._get_last_visit())
         if until <= since:
@@ -60,17 +60,17 @@ class Indexer:
         return until - since
 
     def refresh_anchors(self, limit: int = MAX_REFRESHED) -> int:
-        """Index again pages that others have new words for, or link to much more than before."""
+        """Reindex pages with new anchor texts or many more inlinks. Returns the number of changed pages."""
         ids = self.anchors.find_unindexed(limit)
         urls = load_urls(self.collection.db, ids)
-        said, average = self.anchors.get_texts(ids), self.anchors.compute_average_inlinks()
+        anchors, average = self.anchors.get_texts(ids), self.anchors.compute_average_inlinks()
         changed = []
         for id_, url in urls.items():
             page = self.index.get(url)
             if page is not None:
-                worded = add_anchor_text(page, *said.get(id_, (0, [])), average)
-                if worded != page:
-                    changed.append(worded)
+                updated = add_anchor_text(page, *anchors.get(id_, (0, [])), average)
+                if updated != page:
+                    changed.append(updated)
         if changed:
             self.index.replace(changed)
             self.index.commit(self.index.last_batch)
@@ -79,7 +79,7 @@ class Indexer:
         return len(changed)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the index, the anchor store and the collection."""
         self.index.close()
         self.anchors.close()
         self.collection.close()
@@ -93,49 +93,49 @@ class Indexer:
             self.anchors.add(row.url_id, links.target_ids, links.anchor_texts)
 
     def _index_visits(self, rows: list[PendingVisit]) -> None:
-        """Let the index go through what happened, version by version."""
+        """Apply visits to the index in order, so that every version is recorded."""
         urls = load_urls(self.collection.db, [row.url_id for row in rows])
-        said, average = self.anchors.get_texts([row.url_id for row in rows]), self.anchors.compute_average_inlinks()
+        anchors, average = self.anchors.get_texts([row.url_id for row in rows]), self.anchors.compute_average_inlinks()
         for row in rows:
             if is_gone(row):
                 self.index.mark_gone([urls[row.url_id]], row.at)
             elif row.outcome == Outcome.FETCHED and row.changed and row.length:
-                self._index_page(row, urls[row.url_id], *said.get(row.url_id, (0, [])), average)
-        copies = find_originals(self.collection.db, rows, urls)
+                self._index_page(row, urls[row.url_id], *anchors.get(row.url_id, (0, [])), average)
+        originals = find_originals(self.collection.db, rows, urls)
         watch_duplicates(
             self.anchors.db,
-            [(row.url_id, copies.get(row.url_id, 0)) for row in rows if row.url_id in copies or is_gone(row)],
+            [(row.url_id, originals.get(row.url_id, 0)) for row in rows if row.url_id in originals or is_gone(row)],
         )
 
     def _reindex_duplicates(self, visited_ids: list[int], until: int) -> None:
-        """Pages that were left out, and copies: put them where they belong now."""
+        """Include or exclude copies and excluded pages that these visits affect."""
         ids = find_affected(self.anchors.db, visited_ids)
-        urls, said = load_urls(self.collection.db, ids), self.anchors.get_texts(ids)
+        urls, anchors = load_urls(self.collection.db, ids), self.anchors.get_texts(ids)
         average = self.anchors.compute_average_inlinks() if ids else 1.0
         rows = list(load_latest_visits(self.collection.db, ids, until))
-        away = find_non_canonical(self.collection.db, rows, urls)
+        left_out = find_non_canonical(self.collection.db, rows, urls)
         for row in rows:
-            url, out = urls[row.url_id], row.url_id in away
-            held = self.index.get_pending(url)
-            if out and held is not None:
+            url, is_left_out = urls[row.url_id], row.url_id in left_out
+            indexed = self.index.get_pending(url)
+            if is_left_out and indexed is not None:
                 self.index.mark_gone([url], row.at)
-            elif not out and row.length and (held is None or held.changed_at != row.at):
-                self._index_page(row, url, *said.get(row.url_id, (0, [])), average)
+            elif not is_left_out and row.length and (indexed is None or indexed.changed_at != row.at):
+                self._index_page(row, url, *anchors.get(row.url_id, (0, [])), average)
 
     def _index_page(self, row: PendingVisit, url: str, inlinks: int, texts: list[str], average: float) -> None:
         page = self._read_document(row, url)
         if page is None:
             self.index.mark_gone([url], row.at)
         else:
-            old = self.index.get_pending(url)
+            previous = self.index.get_pending(url)
             dated = structs.replace(page, first_seen_at=min(row.first_seen, row.at))
-            ranked = structs.replace(dated, link_rank=old.link_rank) if old else dated
+            ranked = structs.replace(dated, link_rank=previous.link_rank) if previous else dated
             self.index.replace([add_anchor_text(ranked, inlinks, texts, average)])
 
     def _read_document(self, row: PendingVisit, url: str) -> Document | None:
         try:
             record = read_record(self.collection.archive_folder, row.location)
-        except CollectionError:  # a damaged record: the crawl will store the page again
+        except CollectionError:  # damaged record; the next crawl stores the page again
             self.unreadable += 1
             return None
         head = ParsedHead(row.title, row.language) if row.is_latest else None
@@ -146,7 +146,7 @@ class Indexer:
     def _read_unsafe_document(
         self, row: PendingVisit, record: StoredRecord, url: str, head: ParsedHead | None
     ) -> Document | None:
-        """A file that took the whole process down is not tried a second time: its visit is written down before."""
+        """Read a document that may crash the process. A visit that did is skipped on the next attempt."""
         if self.attempt_file.exists() and self.attempt_file.read_text() == str(row.id):
             self.unreadable += 1
             return None
@@ -157,15 +157,15 @@ class Indexer:
 
 
 def add_anchor_text(document: Document, inlinks: int, texts: list[str], average: float) -> Document:
-    """Give a page what others say of it; the rank is the number of pages that link here, against the average."""
+    """Set anchor texts and link rank: inlinks divided by the average."""
     rank = round(inlinks / max(average, 1e-9), 2)
     if 0.5 < (rank + 0.1) / (document.link_rank + 0.1) < 2:
-        rank = document.link_rank  # not worth another entry
+        rank = document.link_rank  # a small difference does not justify reindexing
     return structs.replace(document, anchors="\n".join(texts), link_rank=rank)
 
 
 def open_indexer(folder: Path) -> Indexer:
-    """Open a collection and its index for following; fails if another process is doing it."""
+    """Open a collection and its index for writing. Raises CollectionError if another process is indexing."""
     collection = open_collection_read_only(folder)
     try:
         index = open_search_index(folder / "index", write=True)
@@ -177,23 +177,23 @@ def open_indexer(folder: Path) -> Indexer:
 
 
 def run_indexer(folder: Path, is_stopped: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
-    """Follow until told to stop: batches while there are some, link words when there are none."""
-    follower = open_indexer(folder)
-    with follower.collection, closing(follower):
+    """Index visits as they arrive until stopped; refresh anchor texts when idle."""
+    indexer = open_indexer(folder)
+    with indexer.collection, closing(indexer):
         while not is_stopped():
-            if not follower.index_batch() and not follower.refresh_anchors(500):
+            if not indexer.index_batch() and not indexer.refresh_anchors(500):
                 time.sleep(idle_seconds)
 
 
 def update_index(folder: Path, on_step: Callable[[int], None] | None = None) -> int:
-    """Bring the index up to date and let go of it; returns how many visits were taken in."""
-    follower = open_indexer(folder)
+    """Index all pending visits and refresh anchor texts. Returns the number of visits indexed."""
+    indexer = open_indexer(folder)
     done = 0
-    with follower.collection, closing(follower):
-        while taken := follower.index_batch():
-            done += taken
+    with indexer.collection, closing(indexer):
+        while count := indexer.index_batch():
+            done += count
             if on_step:
-                on_step(follower.count_pending())
-        while follower.refresh_anchors():
+                on_step(indexer.count_pending())
+        while indexer.refresh_anchors():
             pass
     return done

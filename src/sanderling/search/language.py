@@ -1,14 +1,14 @@
-"""Which language a page is written in: what it says of itself if that can be, else what its letters say."""
+"""Detect the language of a page: the declared language if valid, else by its text."""
 
 from collections import Counter
 
 from turbohtml.detect import detect_language
 
-SAMPLE_CHARS = 400  # characters of one sample: enough for the detector, short enough to be in one language
-MAX_SAMPLES = 24  # each costs the detector about 30 microseconds
-MIN_DETECTION_CONFIDENCE = 0.3  # below this the detector guesses, and a wrong stemmer is worse than none
+SAMPLE_CHARS = 400  # per sample: enough for the detector, short enough to be in one language
+MAX_SAMPLES = 24  # about 30 microseconds each
+MIN_DETECTION_CONFIDENCE = 0.3  # a wrong stemmer is worse than none
 
-# ISO 639-3, as the detector answers, to the two letters pages and people use.
+# ISO 639-3, returned by the detector, to ISO 639-1, used in pages and queries.
 _ISO_639_1 = {
     "ara": "ar", "bul": "bg", "cat": "ca", "ces": "cs", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el",
     "eng": "en", "epo": "eo", "est": "et", "fin": "fi", "fra": "fr", "heb": "he", "hin": "hi", "hrv": "hr",
@@ -21,10 +21,10 @@ _LANGUAGE_SYNONYMS = {"nb": "no", "nn": "no"}
 
 
 def detect_page_language(declared: str, text: str) -> str:
-    """Return the two-letter language declared by a page, else the one of most of its text; empty if uncertain."""
-    said = declared.replace("_", "-").split("-")[0].strip().lower()
-    if len(said) == 2 and said.isascii() and said.isalpha():
-        return _LANGUAGE_SYNONYMS.get(said, said)
+    """Return the two-letter language declared by a page, else that of most of its text; empty if uncertain."""
+    code = declared.replace("_", "-").split("-")[0].strip().lower()
+    if len(code) == 2 and code.isascii() and code.isalpha():
+        return _LANGUAGE_SYNONYMS.get(code, code)
     votes: Counter[str] = Counter()
     for sample in take_samples(text):
         match = detect_language(sample)
@@ -34,7 +34,7 @@ def detect_page_language(declared: str, text: str) -> str:
 
 
 def take_samples(text: str) -> list[str]:
-    """Cut equally spaced samples from the whole text: a page may hold parts in several languages."""
+    """Take equally spaced samples of the text: a page may have parts in several languages."""
     if len(text) <= SAMPLE_CHARS * 2:
         return [text]
     count = min(MAX_SAMPLES, len(text) // SAMPLE_CHARS)

@@ -1,6 +1,6 @@
-"""What the catalogue says of pages, as the index wants to know it: visits in order, and pages as they are now.
+"""Query the visits to index, in order, and the current state of pages.
 
-A page belongs in the index while it is there, allows it, and no other page stands for it (copies.py).
+A page belongs in the index while it is available, allows indexing, and is not a duplicate (see canonical.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from sanderling.warc.records import RecordLocation
 CHUNK_SIZE = 400
 GONE_OUTCOMES = (Outcome.GONE, Outcome.REDIRECT)
 
-# The original of a copy counts only as long as it is there with the same body, and does not name the copy as the page.
+# The original of a copy counts only while it is indexable with the same body and does not name the copy as canonical.
 ORIGINAL_JOIN = """
     LEFT JOIN pages AS o ON o.url = p.duplicate_of AND o.digest = p.digest AND o.noindex = 0 AND o.misses = 0
                          AND o.status BETWEEN 200 AND 299 AND o.canonical <> h.name || u.path
@@ -40,7 +40,7 @@ LATEST_SQL = f"""
 
 
 class PendingVisit(Struct, frozen=True):
-    """One visit, with the page as it is now."""
+    """A visit, joined with the current state of its page."""
 
     id: int
     url_id: int
@@ -50,34 +50,33 @@ class PendingVisit(Struct, frozen=True):
     file: str
     start: int
     length: int
-    latest_visit: int  # the visit that brought the page's present version
-    is_excluded: bool  # the page does not belong in the index now
-    original_id: int  # the page whose body it had when it was stored; 0: it was the first
+    latest_visit: int  # the visit that stored the page's current version
+    is_excluded: bool  # the page does not belong in the index
+    original_id: int  # the page it is an exact copy of; 0: none
     links: bytes
     title: str
     language: str
-    canonical: str  # the URL it names as its own; empty if it names none
+    canonical: str  # the rel=canonical URL; empty: none
     digest: bytes
-    first_seen: float  # the time of the first stored version of the page
+    first_seen: float  # time of the first stored version of the page
 
     @property
     def is_latest(self) -> bool:
-        """Did this visit bring the page as it is now?"""
+        """Whether this visit stored the current version of the page."""
         return self.latest_visit == self.id
 
     @property
     def location(self) -> RecordLocation:
-        """Where its record lies."""
         return RecordLocation(self.file, self.start, self.length)
 
 
 def load_pending_visits(db: Connection, since: int, until: int) -> list[PendingVisit]:
-    """Visits after one and up to another, in order."""
+    """Return the visits with ids in (since, until], in order."""
     return [PendingVisit(*row) for row in db.execute(PENDING_SQL, (since, until))]
 
 
 def load_latest_visits(db: Connection, url_ids: Sequence[int], until: int) -> Iterator[PendingVisit]:
-    """The visits that brought these pages as they are now, as far as they are no later than this one."""
+    """Yield the visits that stored the current versions of these pages, up to visit `until`."""
     for start in range(0, len(url_ids), CHUNK_SIZE):
         part = list(url_ids[start : start + CHUNK_SIZE])
         for row in db.execute(f"{LATEST_SQL} IN ({','.join('?' * len(part))})", (until, *part)):
@@ -85,5 +84,5 @@ def load_latest_visits(db: Connection, url_ids: Sequence[int], until: int) -> It
 
 
 def is_gone(visit: PendingVisit) -> bool:
-    """Did this visit find a page that is no more, moved, asks to be left out, or has the body of another?"""
+    """Return whether the visit found the page gone, redirected, or excluded from the index."""
     return visit.outcome in GONE_OUTCOMES or (visit.is_excluded and visit.id >= visit.latest_visit)

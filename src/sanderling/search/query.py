@@ -1,4 +1,4 @@
-"""What the user typed, understood. Every string is a question; nothing raises."""
+"""Parse the query language. Every string is a valid query; nothing raises."""
 
 import calendar
 import re
@@ -9,18 +9,18 @@ from msgspec import Struct, structs
 
 from sanderling.search.tokenizer import remove_surrogates, split_scripts
 
-MAX_QUERY_LENGTH = 2_000  # characters read of a question
+MAX_QUERY_LENGTH = 2_000  # characters; the rest is ignored
 MAX_TERMS = 64
 
 _TOKEN = re.compile(r"""(-?)(?:([A-Za-z]+):)?("[^"]*"?|[^\s"]+)""")
-_WORD_SEPARATOR = re.compile(r"[^\w+#'’]+|_+")  # where high-speed, foo_bar and node.js fall into words
+_WORD_SEPARATOR = re.compile(r"[^\w+#'’]+|_+")  # splits high-speed, foo_bar and node.js
 _AGE = re.compile(r"(\d{1,4})([hdwmy])")
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _UNIT_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30 * 86400.0, "y": 365 * 86400.0}
 
 
 class QueryTerm(Struct, frozen=True):
-    """A word or a phrase, and the field it must be in (empty: any)."""
+    """A word or phrase, and the field it must be in (empty: any)."""
 
     text: str
     is_phrase: bool = False
@@ -28,14 +28,14 @@ class QueryTerm(Struct, frozen=True):
 
 
 class TimeRange(Struct, frozen=True):
-    """A stretch of time in seconds since 1970: start included, end not."""
+    """A time range in seconds since 1970, end exclusive."""
 
     start: float
     end: float
 
 
 class QueryFilter(Struct, frozen=True):
-    """One condition on a page, or its opposite."""
+    """A condition on a page attribute, or its negation."""
 
     field: str  # site, type or lang
     value: str
@@ -43,16 +43,16 @@ class QueryFilter(Struct, frozen=True):
 
 
 class ParsedQuery(Struct, frozen=True):
-    """Groups of which one term each is wanted, what is unwanted, and conditions."""
+    """A parsed query. A page must match one term of each group, all filters, and no excluded term."""
 
     term_groups: tuple[tuple[QueryTerm, ...], ...] = ()
     excluded_terms: tuple[QueryTerm, ...] = ()
     filters: tuple[QueryFilter, ...] = ()
-    change_range: TimeRange | None = None  # None: whenever
-    as_of: float | None = None  # None: as it is now
+    change_range: TimeRange | None = None  # None: any time
+    as_of: float | None = None  # None: the current version
 
     def get_languages(self) -> tuple[str, ...]:
-        """The languages asked for."""
+        """Return the values of the `lang:` filters that are not negated."""
         return tuple(f.value for f in self.filters if f.field == "lang" and not f.is_excluded)
 
 
@@ -61,16 +61,14 @@ _FILTER_OPERATORS = {"site": "site", "type": "type", "filetype": "type", "lang":
 
 
 def parse_query(text: str, now: float) -> ParsedQuery:
-    """Read a question: words, "phrases", -without, OR, site: type: lang: changed: asof: intitle: inurl:."""
-    reading = _QueryParser()
+    """Parse words, "phrases", -excluded, OR, site: type: lang: changed: asof: intitle: inurl:."""
+    parser = _QueryParser()
     for minus, name, value in _TOKEN.findall(remove_surrogates(text[:MAX_QUERY_LENGTH])):
-        reading.add_token(minus == "-", name.lower(), value, now)
-    return reading.build_query()
+        parser.add_token(minus == "-", name.lower(), value, now)
+    return parser.build_query()
 
 
 class _QueryParser:
-    """What has been read so far of one question."""
-
     def __init__(self) -> None:
         self.term_groups: list[list[QueryTerm]] = []
         self.excluded_terms: list[QueryTerm] = []
@@ -80,7 +78,7 @@ class _QueryParser:
         self.follows_or = False  # the last word was OR
 
     def add_token(self, is_excluded: bool, name: str, value: str, now: float) -> None:
-        """Take one token for what it is; what means nothing special is a word."""
+        """Add a token by its operator. A token with an unknown or invalid operator is a word."""
         bare = value.strip('"').strip()
         if not name and value == "OR":
             self.follows_or = bool(self.term_groups)
@@ -88,10 +86,10 @@ class _QueryParser:
             self.filters.append(
                 QueryFilter(_FILTER_OPERATORS[name], normalize_filter_value(_FILTER_OPERATORS[name], bare), is_excluded)
             )
-        elif name == "changed" and (span := parse_time_range(bare, now)):
-            self.change_range = span
-        elif name == "asof" and (day := parse_time_range(bare, now)):
-            self.as_of = day.end - 1 if not _AGE.fullmatch(bare) else day.start
+        elif name == "changed" and (time_range := parse_time_range(bare, now)):
+            self.change_range = time_range
+        elif name == "asof" and (as_of_range := parse_time_range(bare, now)):
+            self.as_of = as_of_range.end - 1 if not _AGE.fullmatch(bare) else as_of_range.start
         elif name in _FIELD_OPERATORS and bare:
             self.add_term(is_excluded, QueryTerm(bare, value.startswith('"'), _FIELD_OPERATORS[name]))
         elif is_excluded or value.startswith('"'):
@@ -102,7 +100,7 @@ class _QueryParser:
                     self.add_term(is_excluded, QueryTerm(run))
 
     def add_term(self, is_excluded: bool, term: QueryTerm) -> None:
-        """Add a term, beside the last one if OR stood between them."""
+        """Add a term, as an alternative to the previous one after OR."""
         if not term.text or len(self.term_groups) + len(self.excluded_terms) >= MAX_TERMS:
             return
         if is_excluded:
@@ -114,7 +112,6 @@ class _QueryParser:
         self.follows_or = False
 
     def build_query(self) -> ParsedQuery:
-        """Close the reading."""
         groups = tuple(tuple(group) for group in self.term_groups)
         return ParsedQuery(
             groups, tuple(self.excluded_terms), tuple(self.filters[:MAX_TERMS]), self.change_range, self.as_of
@@ -122,9 +119,9 @@ class _QueryParser:
 
 
 def drop_terms(query: ParsedQuery, words: Collection[str]) -> ParsedQuery:
-    """Drop the groups of which every term is one of these words."""
-    kept = tuple(group for group in query.term_groups if any(term.text not in words for term in group))
-    return structs.replace(query, term_groups=kept)
+    """Drop the groups that consist only of these words."""
+    groups = tuple(group for group in query.term_groups if any(term.text not in words for term in group))
+    return structs.replace(query, term_groups=groups)
 
 
 def normalize_filter_value(field: str, value: str) -> str:
@@ -137,7 +134,7 @@ def normalize_filter_value(field: str, value: str) -> str:
 
 
 def parse_time_range(text: str, now: float) -> TimeRange | None:
-    """Read 7d, 2025, 2025-03, 2025-03-09, or FROM..TO of those; None if it is none of them."""
+    """Parse 7d, 2025, 2025-03, 2025-03-09, or FROM..TO of these. None if not valid."""
     if match := _AGE.fullmatch(text.lower()):
         return TimeRange(now - int(match[1]) * _UNIT_SECONDS[match[2]], now + 86400)
     first, dots, last = text.partition("..")

@@ -1,8 +1,8 @@
-"""Long questions are sentences, and a sentence seldom has the page's own words: those of the first pages are added.
+"""Expand queries: by related terms (pseudo-relevance feedback) and by aliases.
 
-Relevance feedback: words that stand out in the best few matches join the question with a small weight. They change
-the order only; every match still has words of the question itself. Which matches are best, users say where they have
-taught something: a page they pass over lends no words, and so what they liked helps pages they never saw.
+Related terms stand out in the best matches of a long query and join it with a small weight. They change the order
+only; every match still contains terms of the query. Learned click weights choose the feedback pages: a page that users
+skip contributes no terms.
 """
 
 import json
@@ -22,17 +22,16 @@ from sanderling.search.query import ParsedQuery, QueryTerm
 from sanderling.search.schema import get_schema
 from sanderling.search.tokenizer import stem_text
 
-MIN_EXPANSION_TERMS = 4  # words from which on a question is widened
+MIN_EXPANSION_TERMS = 4  # shorter queries get no related terms
 FEEDBACK_PAGES = 5
-FEEDBACK_CANDIDATES = 20  # best matches by words, of which users may rule out some
-FEEDBACK_CHARS = 4_000  # characters of each
+FEEDBACK_CANDIDATES = 20  # best text matches, from which click weights select
+FEEDBACK_CHARS = 4_000  # read per feedback page
 MAX_RELATED_TERMS = 20
-RELATED_WEIGHT = 0.5  # of the best added word; measured in benchmarks/search/search_quality.py
-CLICKED_RELATED_WEIGHT = (
-    0.8  # the same where users have judged some of the pages; measured in benchmarks/search/click_feedback.py
-)
+RELATED_WEIGHT = 0.5  # of the best related term; measured in benchmarks/search/search_quality.py
+# The same if click weights exist for some of the pages; measured in benchmarks/search/click_feedback.py.
+CLICKED_RELATED_WEIGHT = 0.8
 MAX_TERM_CANDIDATES = 150
-MAX_DOCUMENT_SHARE = 0.2  # of all pages: a word that frequent stands out nowhere
+MAX_DOCUMENT_SHARE = 0.2  # of all pages; a more frequent term is not distinctive
 
 RelatedTerms = tuple[tuple[str, float], ...]
 
@@ -42,12 +41,13 @@ def find_related_terms(
     words: Sequence[tuple[str, str]],
     get_page_weight: Callable[[int], float] = lambda _: 0.0,
 ) -> RelatedTerms:
-    """Find the words that stand out in the best matches, each with its weight; a look at bodies is enough for that."""
-    asked = [Query.term_query(get_schema(), field, word, "freq") for field, word in words if field == "body"]
-    found = searcher.search(Query.boolean_query([(Occur.Should, q) for q in asked]), FEEDBACK_CANDIDATES, False).hits
+    """Return the terms that stand out in the bodies of the best matches, each with its weight."""
+    term_queries = [Query.term_query(get_schema(), field, word, "freq") for field, word in words if field == "body"]
+    any_term = Query.boolean_query([(Occur.Should, q) for q in term_queries])
+    found = searcher.search(any_term, FEEDBACK_CANDIDATES, False).hits
     ids = searcher.fast_field_values("id", [address for _, address in found])
-    likings = [max(-1.0, min(1.0, get_page_weight(int(id_ or 0)))) for id_ in ids]
-    hits = _rerank_by_weight(found, likings)
+    page_weights = [max(-1.0, min(1.0, get_page_weight(int(id_ or 0)))) for id_ in ids]
+    hits = _rerank_by_weight(found, page_weights)
     total = sum(score for score, _ in hits)
     shares: dict[str, float] = defaultdict(float)
     for score, address in hits if total > 0 else ():
@@ -56,91 +56,88 @@ def find_related_terms(
         length = counts.total()
         for word, count in counts.items():
             shares[word] += score / total * count / length
-    return _select_terms(searcher, shares, CLICKED_RELATED_WEIGHT if any(likings) else RELATED_WEIGHT)
+    return _select_terms(searcher, shares, CLICKED_RELATED_WEIGHT if any(page_weights) else RELATED_WEIGHT)
 
 
 def _rerank_by_weight(
     hits: Sequence[tuple[float, tantivy.DocAddress]], weights: Sequence[float]
 ) -> list[tuple[float, tantivy.DocAddress]]:
-    """The best matches, by words and by what users think of them."""
-    weighed = [(score * (1 + liking), address) for (score, address), liking in zip(hits, weights, strict=True)]
-    return sorted(weighed, key=lambda hit: -hit[0])[:FEEDBACK_PAGES]
+    weighted = [(score * (1 + weight), address) for (score, address), weight in zip(hits, weights, strict=True)]
+    return sorted(weighted, key=lambda hit: -hit[0])[:FEEDBACK_PAGES]
 
 
 def _select_terms(searcher: tantivy.Searcher, shares: Mapping[str, float], weight: float) -> RelatedTerms:
     pages = searcher.num_docs
-    rated = {}
+    scores = {}
     for word, share in nlargest(MAX_TERM_CANDIDATES, shares.items(), key=lambda item: item[1]):
         if len(word) > 2 and not word.isdigit():
-            having = searcher.doc_freq("body", word)
-            if 1 < having <= pages * MAX_DOCUMENT_SHARE:
-                rated[word] = share * math.log(pages / having)
-    top = sorted(rated, key=lambda word: (-rated[word], word))[:MAX_RELATED_TERMS]
-    return tuple((word, weight * rated[word] / rated[top[0]]) for word in top)
+            document_count = searcher.doc_freq("body", word)
+            if 1 < document_count <= pages * MAX_DOCUMENT_SHARE:
+                scores[word] = share * math.log(pages / document_count)
+    top = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_RELATED_TERMS]
+    return tuple((word, weight * scores[word] / scores[top[0]]) for word in top)
 
 
 def add_related_terms(query: Query, terms: Sequence[tuple[str, float]]) -> Query:
-    """The question with related words that only add to the score."""
+    """Add related terms that only raise the score."""
     extra = [(Occur.Should, build_related_query(word, weight)) for word, weight in terms]
     return Query.boolean_query([(Occur.Must, query), *extra]) if extra else query
 
 
 def build_related_query(word: str, weight: float) -> Query:
-    """One related word."""
     return Query.boost_query(Query.term_query(get_schema(), "body", word, "freq"), weight)
 
 
-ALIAS_FILE = "aliases.json"  # beside the index: {name: [other names]}
-MAX_ALIASES = 3  # other names that are asked for too
-MAX_NAME_WORDS = 6  # words of a name
+ALIAS_FILE = "aliases.json"  # in the index folder: {name: [aliases]}
+MAX_ALIASES = 3  # per name
+MAX_NAME_WORDS = 6
 
 AliasMap = Mapping[str, Sequence[str]]
 
 
 def load_aliases(folder: Path) -> AliasMap:
-    """The names that are widened; a file that is none widens nothing."""
+    """Load the alias map; empty if the file is missing or not valid."""
     try:
-        found = json.loads((folder / ALIAS_FILE).read_text(encoding="utf-8"))
+        aliases = json.loads((folder / ALIAS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return aliases if isinstance(aliases, dict) else {}
 
 
 def save_aliases(folder: Path, aliases: AliasMap) -> None:
-    """Widen these names from now on; a name without others is widened no longer."""
-    known = {
+    """Merge these aliases into the file. A name with no aliases is removed."""
+    merged = {
         **load_aliases(folder),
         **{fold_name(name): list(others)[:MAX_ALIASES] for name, others in aliases.items()},
     }
     folder.mkdir(exist_ok=True)
-    fresh = folder / f"{ALIAS_FILE}.new"
-    fresh.write_text(json.dumps({name: others for name, others in known.items() if others}), encoding="utf-8")
-    fresh.replace(folder / ALIAS_FILE)
+    temporary = folder / f"{ALIAS_FILE}.new"
+    temporary.write_text(json.dumps({name: others for name, others in merged.items() if others}), encoding="utf-8")
+    temporary.replace(folder / ALIAS_FILE)
 
 
 def expand_aliases(query: ParsedQuery, aliases: AliasMap) -> ParsedQuery:
-    """Let each word of a name be answered by another name of the same thing as well."""
+    """Add the aliases of each name in a query as alternatives to its words."""
     if not aliases:
         return query
-    wanted = list(query.term_groups)
-    said = [group[0].text if len(group) == 1 and not group[0].field else "" for group in wanted]
-    for start in range(len(said)):
-        for end in range(start + 1, min(len(said), start + MAX_NAME_WORDS) + 1):
-            others = aliases.get(fold_name(" ".join(said[start:end])), ()) if all(said[start:end]) else ()
-            for place in range(start, end) if others else ():
-                wanted[place] += tuple(QueryTerm(other, " " in other) for other in others)
-    return structs.replace(query, term_groups=tuple(wanted))
+    groups = list(query.term_groups)
+    words = [group[0].text if len(group) == 1 and not group[0].field else "" for group in groups]
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + MAX_NAME_WORDS) + 1):
+            found = aliases.get(fold_name(" ".join(words[start:end])), ()) if all(words[start:end]) else ()
+            for index in range(start, end) if found else ():
+                groups[index] += tuple(QueryTerm(alias, " " in alias) for alias in found)
+    return structs.replace(query, term_groups=tuple(groups))
 
 
 class AliasExpander:
-    """Widens questions by the names kept in a folder, as they are at the moment."""
+    """Expands queries by the alias file of a folder, which is read again when it changes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cached_aliases: tuple[float, AliasMap] = (0.0, {})
 
     def __call__(self, query: ParsedQuery) -> ParsedQuery:
-        """Widen one question."""
         try:
             written = (self.folder / ALIAS_FILE).stat().st_mtime
         except OSError:

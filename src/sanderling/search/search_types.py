@@ -1,36 +1,34 @@
-"""What goes into the index and what comes out of it."""
+"""Records of the search: documents, requests, results."""
 
 from msgspec import Struct
 
-MAX_BODY_CHARS = 200_000  # characters of one page that are indexed and kept for snippets
-MAX_FIELD_CHARS = 5_000  # the same for its title, and for its headings and anchor texts together ten times that
+MAX_BODY_CHARS = 200_000  # characters per page that are indexed and stored for snippets
+MAX_FIELD_CHARS = 5_000  # of the title; headings and anchor texts: ten times as many each
 
 
 class Document(Struct, frozen=True):
-    """One page as the index sees it."""
+    """A page as it is indexed. Stored as msgpack: renaming a field needs a new INDEX_VERSION."""
 
     url: str
     title: str = ""
     headings: str = ""
-    anchors: str = ""  # texts of the links that point here, joined
+    anchors: str = ""  # anchor texts of links to this page, one per line
     body: str = ""
-    language: str = ""  # two letters; empty for unknown
+    language: str = ""  # two letters; empty: unknown
     mime: str = "text/html"
-    site: str = ""  # host name, with the port if it is not the usual one
+    site: str = ""  # host name, with the port if it is not the default
     changed_at: float = 0.0  # when this version was first seen
     visited_at: float = 0.0
-    first_seen_at: float = 0.0  # when the first version of the page was stored; 0 if unknown
+    first_seen_at: float = 0.0  # when the first version of the page was stored; 0: unknown
     link_rank: float = 0.0  # PageRank times the number of pages: 1 is an average page
 
 
 def has_changed(changed_at: float, first_seen_at: float) -> bool:
-    """Return whether a version is a change and not the first one seen of its page."""
+    """Return whether a version is a change, not the first version of its page."""
     return changed_at > first_seen_at
 
 
 class SearchRequest(Struct, frozen=True):
-    """One question to the index."""
-
     query: str
     offset: int = 0
     limit: int = 10
@@ -41,32 +39,27 @@ class SearchRequest(Struct, frozen=True):
 
 
 class ScoreParts(Struct, frozen=True):
-    """Why a hit stands where it stands: score = text x link x freshness x behaviour."""
+    """The factors of a score: text x link x freshness x behavior."""
 
     text: float  # BM25 over the weighted fields
     link: float
     freshness: float
     behavior: float
-    field_scores: tuple[
-        tuple[str, str, float], ...
-    ] = ()  # word, field, its share of `text`; only when asked to explain
+    field_scores: tuple[tuple[str, str, float], ...] = ()  # term, field, share of `text`; only if `explain`
 
     @property
     def score(self) -> float:
-        """The number hits are sorted by."""
         return self.text * self.link * self.freshness * self.behavior
 
 
 class TextRun(Struct, frozen=True):
-    """A run of plain text of a snippet, marked where it answers the question. Never HTML."""
+    """A run of plain text in a snippet; never HTML."""
 
     text: str
     is_match: bool = False
 
 
 class SearchHit(Struct, frozen=True):
-    """One result."""
-
     url: str
     title: tuple[TextRun, ...]
     snippet: tuple[TextRun, ...]
@@ -75,24 +68,22 @@ class SearchHit(Struct, frozen=True):
     language: str
     changed_at: float
     visited_at: float
-    first_seen_at: float  # equal to changed_at for a page that never changed
-    position: int  # from 1, over all pages of results
+    first_seen_at: float  # equal to changed_at if the page never changed
+    position: int  # from 1, across result pages
     score_parts: ScoreParts
 
 
 class FacetCount(Struct, frozen=True):
-    """One value of a facet and how many results have it."""
+    """A facet value and the number of matches that have it."""
 
     value: str
     count: int
 
 
 class SearchResults(Struct, frozen=True):
-    """The answer."""
-
     query: str
     total: int
     hits: tuple[SearchHit, ...] = ()
     facets: dict[str, tuple[FacetCount, ...]] = {}
-    corrected_query: str = ""  # the question as it was answered, where a word was taken for a typing error
-    is_relaxed: bool = False  # true if not every word had to be there
+    corrected_query: str = ""  # the query that was run after spelling correction; empty: as typed
+    is_relaxed: bool = False  # pages that match only some words are included

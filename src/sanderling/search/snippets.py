@@ -1,4 +1,4 @@
-"""The piece of a page that shows why it was found. Only plain text with marks leaves this module, never HTML."""
+"""Build snippets: the part of a page's text with the most query terms, as plain text runs, never HTML."""
 
 import re
 from collections.abc import Iterator, Set
@@ -6,77 +6,77 @@ from collections.abc import Iterator, Set
 from sanderling.search.search_types import TextRun
 from sanderling.search.tokenizer import get_stemmer, is_unspaced
 
-MAX_SCAN_CHARS = 60_000  # characters of a page searched for the best piece
-FIRST_SCAN_CHARS = 6_000  # of these first: most pages have all words close together early on
+MAX_SCAN_CHARS = 60_000  # characters of a page that are searched
+FIRST_SCAN_CHARS = 6_000  # searched first: most pages have all terms near the start
 SNIPPET_LENGTH = 260
-WORD_SEARCH_CHARS = 40  # characters within which a piece begins at a word; beyond it, or where none are apart, anywhere
+WORD_SEARCH_CHARS = 40  # characters to move a cut to a word boundary; else it is inside a word
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[+#'’])*")
-_UNACCENTED_LANGUAGES = ("en",)  # written without accents, so that a word begins with the letters of its stem
+_UNACCENTED_LANGUAGES = ("en",)  # a word starts with the first letters of its stem
 
 
 def build_snippet(text: str, language: str, query_stems: Set[str], length: int = SNIPPET_LENGTH) -> tuple[TextRun, ...]:
-    """Cut the stretch in which most of the wanted stems stand close together, marked."""
-    looked_at = FIRST_SCAN_CHARS
+    """Cut out the window with the most query stems close together, and mark them."""
+    scanned = FIRST_SCAN_CHARS
     flat = " ".join(text[:FIRST_SCAN_CHARS].split())
-    found = find_matches(flat, language, query_stems) if query_stems else []
-    start, end = find_best_window(flat, found, length)
-    if len(text) > FIRST_SCAN_CHARS and len({stem for a, b, stem in found if start <= a and b <= end}) < len(
+    matches = find_matches(flat, language, query_stems) if query_stems else []
+    start, end = find_best_window(flat, matches, length)
+    if len(text) > FIRST_SCAN_CHARS and len({stem for a, b, stem in matches if start <= a and b <= end}) < len(
         query_stems
     ):
-        looked_at = MAX_SCAN_CHARS
+        scanned = MAX_SCAN_CHARS
         flat = " ".join(text[:MAX_SCAN_CHARS].split())
-        found = find_matches(flat, language, query_stems)
-        start, end = find_best_window(flat, found, length)
-    pieces = split_matches(flat[start:end], [(a - start, b - start) for a, b, _ in found if start <= a and b <= end])
+        matches = find_matches(flat, language, query_stems)
+        start, end = find_best_window(flat, matches, length)
+    runs = split_matches(flat[start:end], [(a - start, b - start) for a, b, _ in matches if start <= a and b <= end])
     before = (TextRun("… "),) if start else ()
-    after = (TextRun(" …"),) if end < len(flat) or len(text) > looked_at else ()
-    return (*before, *pieces, *after)
+    after = (TextRun(" …"),) if end < len(flat) or len(text) > scanned else ()
+    return (*before, *runs, *after)
 
 
 def highlight_text(text: str, language: str, query_stems: Set[str]) -> tuple[TextRun, ...]:
-    """Mark the wanted stems in a short text, such as a title."""
+    """Mark the query stems in a short text such as a title."""
     flat = " ".join(text.split())
     return split_matches(flat, [(a, b) for a, b, _ in find_matches(flat, language, query_stems)] if query_stems else [])
 
 
 def find_matches(text: str, language: str, query_stems: Set[str]) -> list[tuple[int, int, str]]:
-    """Give start, end and stem of every wanted word, in order."""
-    stem_of = get_stemmer(language)
-    low = text.lower()
-    text = low if len(low) == len(text) else text
-    spelt = _find_prefix_words(text, query_stems) if language in _UNACCENTED_LANGUAGES else set(_WORD.findall(text))
-    words = {w: stem for w in spelt for stem in stem_of(w.lower()).split() if stem in query_stems}
-    found = [
-        (at, at + len(pair), pair)
-        for pair in query_stems
-        if is_unspaced(pair)
-        for at in find_positions(text, pair, whole_word=False)
+    """Return start, end and stem of every word with a query stem, in order of position."""
+    get_stem = get_stemmer(language)
+    lowered = text.lower()
+    text = lowered if len(lowered) == len(text) else text
+    typed = _find_prefix_words(text, query_stems) if language in _UNACCENTED_LANGUAGES else set(_WORD.findall(text))
+    words = {w: stem for w in typed for stem in get_stem(w.lower()).split() if stem in query_stems}
+    matches = [
+        (at, at + len(bigram), bigram)
+        for bigram in query_stems
+        if is_unspaced(bigram)
+        for at in find_positions(text, bigram, whole_word=False)
     ]
-    found += [
+    matches += [
         (at, at + len(w), stem)
         for w, stem in words.items()
         if not is_unspaced(w)
         for at in find_positions(text, w, whole_word=True)
     ]
-    return drop_overlaps(sorted(found))
+    return drop_overlaps(sorted(matches))
 
 
 def _find_prefix_words(text: str, query_stems: Set[str]) -> set[str]:
-    """Words that begin as one of the stems does; stemming changes the end of a word, seldom its first letters."""
+    """Return the words that start like a query stem. Stemming seldom changes the first letters."""
     words = set()
-    for beginning in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in query_stems}:
-        at = text.find(beginning)
+    for prefix in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in query_stems}:
+        at = text.find(prefix)
         while at >= 0:
-            end = at + len(beginning)
+            end = at + len(prefix)
             if not (at and text[at - 1].isalnum()) and (word := _WORD.match(text, at)):
                 end = max(end, word.end())
                 words.add(word[0])
-            at = text.find(beginning, end)
+            at = text.find(prefix, end)
     return words
 
 
 def find_positions(text: str, word: str, *, whole_word: bool) -> Iterator[int]:
-    """Where a word stands, on its own or anywhere."""
+    """Yield the positions of a word, as a whole word or anywhere."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -87,7 +87,7 @@ def find_positions(text: str, word: str, *, whole_word: bool) -> Iterator[int]:
 
 
 def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Drop what begins inside the one before."""
+    """Drop matches that start inside the previous match."""
     kept: list[tuple[int, int, str]] = []
     for match in matches:
         if not kept or match[0] >= kept[-1][1]:
@@ -96,16 +96,16 @@ def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, s
 
 
 def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
-    """Find the window with most different stems, then most stems, then the earliest; cut at blanks."""
+    """Find the window with the most distinct stems, then most matches, then the earliest; cut at blanks."""
     best, best_score, left = 0, (0, 0), 0
     seen: dict[str, int] = {}
     for right, (_, end, stem) in enumerate(matches):
         seen[stem] = seen.get(stem, 0) + 1
         while end - matches[left][0] > length * 3 // 4:
-            gone = matches[left][2]
-            seen[gone] -= 1
-            if not seen[gone]:
-                del seen[gone]
+            stem_out = matches[left][2]
+            seen[stem_out] -= 1
+            if not seen[stem_out]:
+                del seen[stem_out]
             left += 1
             if left > right:
                 break
@@ -114,9 +114,7 @@ def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int
             best, best_score = left, score
     start = max(0, matches[best][0] - length // 5) if matches else 0
     if start:
-        back = (
-            text.rfind(" ", max(0, start - WORD_SEARCH_CHARS), start) + 1
-        )  # amid a word of code that is longer than most
+        back = text.rfind(" ", max(0, start - WORD_SEARCH_CHARS), start) + 1  # used inside a very long word
         start = text.find(" ", start, start + WORD_SEARCH_CHARS) + 1 or back or start
     end = min(len(text), start + length)
     if end < len(text):
@@ -125,13 +123,13 @@ def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int
 
 
 def split_matches(text: str, spans: list[tuple[int, int]]) -> tuple[TextRun, ...]:
-    """Divide a text into marked and unmarked runs."""
-    pieces, at = [], 0
+    """Split a text into marked and unmarked runs."""
+    runs, at = [], 0
     for start, end in spans:
         if start > at:
-            pieces.append(TextRun(text[at:start]))
-        pieces.append(TextRun(text[start:end], is_match=True))
+            runs.append(TextRun(text[at:start]))
+        runs.append(TextRun(text[start:end], is_match=True))
         at = end
     if at < len(text):
-        pieces.append(TextRun(text[at:]))
-    return tuple(pieces)
+        runs.append(TextRun(text[at:]))
+    return tuple(runs)

@@ -1,4 +1,4 @@
-"""What the user may have meant, where a word is nowhere in the index. Bounded: few words, few pages looked at."""
+"""Suggest corrections for query words that are not in the index. Bounded: few words, few sample pages."""
 
 import re
 from collections import Counter
@@ -11,56 +11,56 @@ from sanderling.search.index import load_document
 from sanderling.search.schema import get_schema
 from sanderling.search.tokenizer import UNSTEMMED, stem_text
 
-MAX_CORRECTIONS = 3  # corrected in one question
-SAMPLE_PAGES = 20  # looked at for the right spelling
-SAMPLE_CHARS = 20_000  # characters of each
+MAX_CORRECTIONS = 3  # per query
+SAMPLE_PAGES = 20  # searched for corrections
+SAMPLE_CHARS = 20_000  # per sample page
 _WORD = re.compile(r"[^\W\d_][^\W_]+")
 
 
 def is_indexed(searcher: tantivy.Searcher, words: Sequence[str]) -> bool:
-    """Say whether all stems of one spelling stand somewhere in the index."""
+    """Return whether every stem occurs somewhere in the index."""
     return all(
         any(searcher.doc_freq(field, word) for field in ("body", "title", "address", "anchors")) for word in words
     )
 
 
 def find_correction(searcher: tantivy.Searcher, word: str, language: str, context_query: Query | None = None) -> str:
-    """Return the most frequent near spelling on pages that match `others` too (None: any); empty if there is none."""
+    """Return the most frequent similar word on pages that match `context_query` (None: any page); empty if none."""
     folded = stem_text(word, UNSTEMMED)
     if " " in folded or not folded:
         return ""
-    for allowed in range(1, get_max_edits(folded) + 1):
+    for max_edits in range(1, get_max_edits(folded) + 1):
         votes: Counter[str] = Counter()
         for _, address in searcher.search(
-            _build_fuzzy_query(word, language, allowed, context_query), SAMPLE_PAGES, count=False
+            _build_fuzzy_query(word, language, max_edits, context_query), SAMPLE_PAGES, count=False
         ).hits:
             page = load_document(searcher, address)
-            votes.update(_count_close_words(f"{page.title} {page.body[:SAMPLE_CHARS]}", folded, allowed))
+            votes.update(_count_close_words(f"{page.title} {page.body[:SAMPLE_CHARS]}", folded, max_edits))
         if votes:
-            return max(votes, key=lambda found: (votes[found], found))
+            return max(votes, key=lambda candidate: (votes[candidate], candidate))
     return ""
 
 
 def get_max_edits(word: str) -> int:
-    """How many slips a word of that length may have."""
+    """Return the edit distance accepted for a word of this length."""
     return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
 def _build_fuzzy_query(word: str, language: str, max_edits: int, context_query: Query | None) -> Query:
-    """Match pages with a stem near that of the word. A slip in its ending changes the stem more than the word."""
+    """Match pages with a stem similar to the word's. A typo in the ending changes the stem more than the word."""
     folded = stem_text(word, UNSTEMMED)
-    cut = [folded[:end] for end in range(len(folded) - 3, len(folded) + 1) if end >= 4]
-    near = [
+    prefixes = [folded[:end] for end in range(len(folded) - 3, len(folded) + 1) if end >= 4]
+    stem_queries = [
         (Occur.Should, Query.fuzzy_term_query(get_schema(), field, stem, max_edits))
         for field in ("body", "title")
-        for stem in {stem_text(word, language), *cut}
+        for stem in {stem_text(word, language), *prefixes}
     ]
-    together = [(Occur.Must, Query.boolean_query(near))]
-    return Query.boolean_query([*together, (Occur.Must, context_query)] if context_query else together)
+    clauses = [(Occur.Must, Query.boolean_query(stem_queries))]
+    return Query.boolean_query([*clauses, (Occur.Must, context_query)] if context_query else clauses)
 
 
 def _count_close_words(text: str, target: str, max_edits: int) -> Counter[str]:
-    """Count the words of a text within so many slips; whole words are compared, since stems are short."""
+    """Count the words within `max_edits`. Whole words are compared, since stems are short."""
     words = Counter(word.lower() for word in _WORD.findall(text))
     return Counter(
         {
@@ -72,7 +72,7 @@ def _count_close_words(text: str, target: str, max_edits: int) -> Counter[str]:
 
 
 def compute_edit_distance(first: str, second: str, limit: int) -> int:
-    """Count insertions, deletions, replacements and swaps of neighbours; anything beyond the limit is limit + 1."""
+    """Count insertions, deletions, replacements and transpositions; any count above `limit` is `limit + 1`."""
     if abs(len(first) - len(second)) > limit or " " in second:
         return limit + 1
     before: list[int] = []

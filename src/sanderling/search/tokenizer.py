@@ -1,7 +1,7 @@
-"""Text to index words: split, fold accents, stem by language; one function for pages and for questions.
+"""Tokenize text: split into words, fold accents, stem by language. The same for pages and queries.
 
-The stems are made here and not by tantivy's own tokenizers, so that each page is stemmed in its own language within
-one field, and so that a word seen before costs one dictionary look-up (a third of the time of stemming it again).
+Stemming is done here, not by tantivy's tokenizers: each page is stemmed in its own language within one field, and a
+cached stem costs a dictionary look-up (a third of the time of stemming again).
 """
 
 import re
@@ -15,11 +15,11 @@ STEMMERS = {
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-LANGUAGES_WITHOUT_STOP_WORDS = frozenset(("ar", "el", "ro", "ta", "tr"))  # of which tantivy knows the stems alone
-MAX_WORD_LENGTH = 40  # anything longer is a hash or an encoded blob
-MAX_CACHED_STEMS = 100_000  # words kept per language, then the memory starts afresh
+LANGUAGES_WITHOUT_STOP_WORDS = frozenset(("ar", "el", "ro", "ta", "tr"))  # tantivy has a stemmer but no stop words
+MAX_WORD_LENGTH = 40  # a longer word is a hash or an encoded blob
+MAX_CACHED_STEMS = 100_000  # per language; a full cache is cleared
 UNSTEMMED = ""
-# Words of English questions that say nothing of what is asked for, beside the few dozen that tantivy knows.
+# Function words of English queries, in addition to the few dozen that tantivy has.
 _ENGLISH_STOP_WORDS = (
     "about after again all also am another any anyone anything because been before being between both can cannot could"
     " did do does doing done during each either else ever every few find from further get give given go had has have"
@@ -30,7 +30,7 @@ _ENGLISH_STOP_WORDS = (
 )
 ENGLISH_STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
 
-# Small letters, digits, and the marks that may belong to a word (c++, c#, o'clock); the rest of ASCII divides words.
+# Keeps letters (lower case), digits, and characters of words such as c++, c#, o'clock; other ASCII separates words.
 _ASCII_TABLE = bytes(c if c >= 128 or chr(c).isalnum() or chr(c) in "+#'" else 32 for c in range(256)).lower()
 _WORD = re.compile(r"(?:[^\W_]|[+#'])+")
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
@@ -47,32 +47,32 @@ _SCRIPT_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 
 
 def stem_text(text: str, language: str) -> str:
-    """Give the text as it is indexed: stems in order, with one blank between."""
-    # Bytes are translated many times faster than characters; what is not ASCII is sorted out once, in the memory.
-    rough = text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
-    return " ".join(filter(None, map(get_stemmer(language), rough)))
+    """Return the stems of a text in order, joined by blanks, as they are indexed."""
+    # Translating bytes is much faster than characters. Other scripts are split by the stem cache, once per token.
+    tokens = text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
+    return " ".join(filter(None, map(get_stemmer(language), tokens)))
 
 
 def get_stemmer(language: str) -> Callable[[str], str]:
-    """A function from single words in small letters to their stems; for many words at once."""
+    """Return a function from a lower-case word to its stems."""
     return _get_stem_cache(language if language in STEMMERS else UNSTEMMED).__getitem__
 
 
 def remove_surrogates(text: str) -> str:
-    """Drop lone surrogates: they are no characters and no encoding holds them."""
+    """Remove lone surrogates, which UTF-8 cannot encode."""
     return text if text.isascii() else _SURROGATES.sub("", text)
 
 
 def is_stop_word(word: str, language: str) -> bool:
-    """Say whether a word carries no meaning of its own in that language."""
+    """Return whether a word is a stop word of the language."""
     if language == "en" and word.lower() in ENGLISH_STOP_WORDS:
         return True
-    stops = _build_stop_filter(language)
-    return stops is not None and not stops.analyze(word.lower())
+    stop_filter = _build_stop_filter(language)
+    return stop_filter is not None and not stop_filter.analyze(word.lower())
 
 
 def is_unspaced(word: str) -> bool:
-    """Say whether a word is of a script written without spaces."""
+    """Return whether a word has characters of a script written without spaces."""
     return _UNSPACED.search(word) is not None
 
 
@@ -82,42 +82,42 @@ def split_scripts(word: str) -> list[str]:
 
 
 class _StemCache(dict[str, str]):
-    """Stems of one language, remembered."""
+    """Cached stems of one language."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
 
     def __missing__(self, word: str) -> str:
-        made = self.stem_token(word)
+        stems = self.stem_token(word)
         if len(word) <= MAX_WORD_LENGTH:
             if len(self) >= MAX_CACHED_STEMS:
                 self.clear()
-            self[word] = made
-        return made
+            self[word] = stems
+        return stems
 
     def stem_token(self, token: str) -> str:
-        """Stem what stood between two blanks; it may fall into several words, or into none."""
-        found = _WORD.findall(token.lower().replace("’", "'"))
-        return " ".join(stem for word in found for stem in self.stem_word_parts(word))
+        """Stem the text between two blanks; it may contain several words or none."""
+        words = _WORD.findall(token.lower().replace("’", "'"))
+        return " ".join(stem for word in words for stem in self.stem_word_parts(word))
 
     def stem_word_parts(self, word: str) -> list[str]:
-        """Keep names such as c++ whole, divide the rest where it must be."""
+        """Split a word into parts and stem each. Names such as c++ stay whole."""
         if _SYMBOL_NAME.fullmatch(word):
             return [word]
-        plain = _ALPHANUMERIC.findall(word.removesuffix("'s").replace("'", ""))
-        runs = [run for part in plain for run in split_scripts(part)]
+        parts = _ALPHANUMERIC.findall(word.removesuffix("'s").replace("'", ""))
+        runs = [run for part in parts for run in split_scripts(part)]
         return [stem for run in runs for stem in (split_bigrams(run) if is_unspaced(run) else self.stem_word(run))]
 
     def stem_word(self, word: str) -> list[str]:
-        """Fold accents, then stem, so that a word typed without its accents is still found."""
+        """Fold accents before stemming, so that a word typed without accents matches."""
         if len(word) > MAX_WORD_LENGTH:
             return []
         return _build_stemmer(self.language).analyze(word) or [word]
 
 
 def split_bigrams(run: str) -> list[str]:
-    """Cut a run of a script without spaces into overlapping pairs of characters."""
+    """Split a run of an unspaced script into overlapping pairs of characters."""
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
@@ -128,15 +128,15 @@ def _get_stem_cache(language: str) -> _StemCache:
 
 @cache
 def _build_stemmer(language: str) -> tantivy.TextAnalyzer:
-    build = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold())
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold())
     if language:
-        build = build.filter(tantivy.Filter.stemmer(STEMMERS[language]))
-    return build.build()
+        builder = builder.filter(tantivy.Filter.stemmer(STEMMERS[language]))
+    return builder.build()
 
 
 @cache
 def _build_stop_filter(language: str) -> tantivy.TextAnalyzer | None:
     if language not in STEMMERS or language in LANGUAGES_WITHOUT_STOP_WORDS:
         return None
-    stop = tantivy.Filter.stopword(STEMMERS[language])
-    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(stop).build()
+    stop_filter = tantivy.Filter.stopword(STEMMERS[language])
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(stop_filter).build()

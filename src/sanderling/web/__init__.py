@@ -1,11 +1,11 @@
-"""The web app: search page, stored pages, changes, dashboard, behaviour tracker; one process, one port.
+"""The web application: search page, stored pages, changes, dashboard, behavior tracking; one process, one port.
 
-Questions and events come in over HTTP; pages, JSON and server-sent events go out. What the app knows of the crawl it
-sees through a `Window`; what it changes (settings, the crawl's start and stop) needs a login.
+Requests come in over HTTP; HTML, JSON and server-sent events go out. The application reads the crawl through
+`CollectionCrawlView`. Changing settings and starting or stopping a crawl require a login.
 
-    window     what can be seen of a crawl                 app        routes, middleware, start and end
-    crawl      the window onto a collection on disk        results    the search page        api    the same as JSON
-    stored     a crawled page, made harmless               views      dashboard, changes, history, due, statistics
-    tracking   events of behaviour, privacy                login      who may change things
-    guard      headers, hosts, rates                       live       numbers as they change, metrics
+    app          routes, middleware, lifespan          search_view   the search page
+    crawl_view   reads a collection on disk            api           the same as JSON
+    sanitize     stored pages without active content   views         dashboard, changes, history, schedule, statistics
+    tracking     behavior events                       auth, forms   login, settings, privacy
+    middleware   security headers, hosts, rate limits  live          server-sent events, metrics
 """

@@ -1,4 +1,4 @@
-"""The same as JSON, for programs."""
+"""The JSON API."""
 
 from collections.abc import Callable
 
@@ -23,50 +23,59 @@ ApiEndpoint = Callable[[Request], object]
 
 
 def make_json_handler(endpoint: ApiEndpoint, *, requires_login: bool = True) -> Callable[[Request], Response]:
-    """Wrap a function that gives records into one that gives JSON."""
+    """Wrap an endpoint that returns records into a handler that returns JSON; None becomes 404."""
 
     def handler(request: Request) -> Response:
         if requires_login and get_app_state(request).is_public and get_session(request) is None:
             return JSONResponse({"error": "please log in"}, 401)
-        found = endpoint(request)
-        if found is None:
+        result = endpoint(request)
+        if result is None:
             return JSONResponse({"error": "not found"}, 404)
-        return Response(msgspec.json.encode(found), 200, {"Cache-Control": "no-store"}, "application/json")
+        return Response(msgspec.json.encode(result), 200, {"Cache-Control": "no-store"}, "application/json")
 
     return handler
 
 
 def search_api(request: Request) -> Response:
     """GET /api/search."""
-    rooms, client = get_app_state(request), get_client_id(request)
-    asked = request.query_params
-    text = asked.get("q", "")[:MAX_QUERY_LENGTH]
+    app_state, client = get_app_state(request), get_client_id(request)
+    params = request.query_params
+    text = params.get("q", "")[:MAX_QUERY_LENGTH]
     limit = min(get_int_param(request, "limit") or 10, 1000)
-    ask = SearchRequest(
-        text, get_int_param(request, "offset", 10_000), limit, asked.get("explain") == "1", asked.get("facets") != "0",
-        asked.get("snippets") != "0", rooms.clock(),
-    )  # fmt: skip
-    results = rooms.search_service.search(ask)
-    query_id = log_ranking(rooms, client, text, results) if asked.get("log") != "0" else ""
+    search_request = SearchRequest(
+        text,
+        offset=get_int_param(request, "offset", 10_000),
+        limit=limit,
+        explain=params.get("explain") == "1",
+        include_facets=params.get("facets") != "0",
+        include_snippets=params.get("snippets") != "0",
+        now=app_state.clock(),
+    )
+    results = app_state.search_service.search(search_request)
+    query_id = log_ranking(app_state, client, text, results) if params.get("log") != "0" else ""
     response = Response(
-        msgspec.json.encode(serialize_results(results, query_id, explain=ask.explain)), media_type="application/json"
+        msgspec.json.encode(serialize_results(results, query_id, explain=search_request.explain)),
+        media_type="application/json",
     )
     set_client_cookie(response, request, client)
     return response
 
 
 def serialize_results(results: SearchResults, query_id: str, *, explain: bool) -> dict[str, object]:
-    """Results as JSON has them."""
     return {
-        "query": results.query, "query_id": query_id, "total": results.total, "meant": results.corrected_query,
-        "relaxed": results.is_relaxed, "hits": [serialize_hit(hit, explain=explain) for hit in results.hits],
+        "query": results.query,
+        "query_id": query_id,
+        "total": results.total,
+        "corrected_query": results.corrected_query,
+        "relaxed": results.is_relaxed,
+        "hits": [serialize_hit(hit, explain=explain) for hit in results.hits],
         "facets": {name: {c.value: c.count for c in counts} for name, counts in results.facets.items()},
-    }  # fmt: skip
+    }
 
 
 def serialize_hit(hit: SearchHit, *, explain: bool) -> dict[str, object]:
-    """One hit; the only HTML in it is ours, around escaped text."""
-    made: dict[str, object] = {
+    """Serialize a hit. Its HTML consists of escaped text and our <mark> elements."""
+    result: dict[str, object] = {
         "position": hit.position,
         "url": hit.url,
         "title": "".join(p.text for p in hit.title),
@@ -82,41 +91,43 @@ def serialize_hit(hit: SearchHit, *, explain: bool) -> dict[str, object]:
     }
     if explain:
         parts = hit.score_parts
-        made["parts"] = {"text": parts.text, "link": parts.link, "freshness": parts.freshness,
-                         "behaviour": parts.behavior}  # fmt: skip
-        made["fields"] = [{"word": word, "field": field, "score": score} for word, field, score in parts.field_scores]
-    return made
+        result["parts"] = {"text": parts.text, "link": parts.link, "freshness": parts.freshness,
+                         "behavior": parts.behavior}  # fmt: skip
+        result["fields"] = [{"word": word, "field": field, "score": score} for word, field, score in parts.field_scores]
+    return result
 
 
 def render_text_runs(runs: tuple[TextRun, ...]) -> str:
-    """Pieces as HTML: text escaped, what was found inside <mark>."""
+    """Render text runs as HTML: text escaped, matches in <mark>."""
     return str(
-        Markup("").join(Markup("<mark>{}</mark>").format(p.text) if p.is_match else escape(p.text) for p in runs)
+        Markup("").join(
+            Markup("<mark>{}</mark>").format(run.text) if run.is_match else escape(run.text) for run in runs
+        )
     )
 
 
 def get_status(request: Request) -> object:
     """GET /api/status."""
-    rooms = get_app_state(request)
-    indexed, until = rooms.search_service.get_index_state()
-    seen = rooms.crawl_view.get_status()
-    return msgspec.structs.replace(seen, indexed_pages=indexed, index_lag=max(0, seen.visits - until))
+    app_state = get_app_state(request)
+    indexed_pages, last_batch = app_state.search_service.get_index_state()
+    status = app_state.crawl_view.get_status()
+    return msgspec.structs.replace(status, indexed_pages=indexed_pages, index_lag=max(0, status.visits - last_batch))
 
 
 def get_changes(request: Request) -> object:
     """GET /api/changes."""
-    asked = request.query_params
-    kind, days = asked.get("kind", ""), get_int_param(request, "days", 3650)
-    rooms = get_app_state(request)
-    since = rooms.clock() - days * DAY_SECONDS if days else 0.0
-    most, offset = min(get_int_param(request, "limit") or 50, MAX_CHANGES), get_int_param(request, "offset", 10_000)
-    return rooms.crawl_view.list_changes(
-        kind if kind in CHANGE_KINDS else "", asked.get("site", "")[:200], since, offset, most
+    params = request.query_params
+    kind, days = params.get("kind", ""), get_int_param(request, "days", 3650)
+    app_state = get_app_state(request)
+    since = app_state.clock() - days * DAY_SECONDS if days else 0.0
+    limit, offset = min(get_int_param(request, "limit") or 50, MAX_CHANGES), get_int_param(request, "offset", 10_000)
+    return app_state.crawl_view.list_changes(
+        kind if kind in CHANGE_KINDS else "", params.get("site", "")[:200], since, offset, limit
     )
 
 
 def get_page(request: Request) -> object:
-    """GET /api/page: None becomes 404."""
+    """GET /api/page."""
     return get_app_state(request).crawl_view.get_page(get_url_param(request))
 
 
@@ -146,17 +157,17 @@ def get_hosts(request: Request) -> object:
 
 
 def get_workers(request: Request) -> object:
-    """GET /api/migrants."""
+    """GET /api/workers."""
     return get_app_state(request).crawl_view.list_workers()
 
 
 def get_unmet_queries(request: Request) -> object:
-    """GET /api/briefs: what users did not find, for specialised migrants."""
+    """GET /api/unmet-queries."""
     return list_unmet_queries(get_app_state(request).event_log)
 
 
 def get_unmet_query_state(request: Request) -> Response:
-    """GET /api/more?q=: is more being looked for because of this question, and how much has come?"""
+    """GET /api/more: the state of the unmet query for this text, and its number of new pages."""
     found = list_unmet_queries(
         get_app_state(request).event_log, build_query_key(request.query_params.get("q", "")[:MAX_QUERY_LENGTH]), 1
     )
@@ -167,9 +178,9 @@ def get_unmet_query_state(request: Request) -> Response:
 
 def get_stats(request: Request) -> object:
     """GET /api/stats."""
-    rooms = get_app_state(request)
-    since = rooms.clock() - (get_int_param(request, "days", 3650) or 30) * DAY_SECONDS
-    return {by: rooms.event_log.count_events(by, since) for by in ("action", "page", "query", "day")}
+    app_state = get_app_state(request)
+    since = app_state.clock() - (get_int_param(request, "days", 3650) or 30) * DAY_SECONDS
+    return {group: app_state.event_log.count_events(group, since) for group in ("action", "page", "query", "day")}
 
 
 def get_openapi(_: Request) -> Response:
@@ -178,12 +189,12 @@ def get_openapi(_: Request) -> Response:
 
 
 def redirect_to_openapi(_: Request) -> Response:
-    """GET /api: to its description."""
+    """GET /api: redirect to the description."""
     return RedirectResponse("/api/openapi.json", 302)
 
 
 def check_health(request: Request) -> Response:
-    """GET /healthz: the app answers, and its databases do."""
-    rooms = get_app_state(request)
-    rooms.event_log.db.execute("SELECT 1")
-    return JSONResponse({"status": "ok", "indexed": rooms.search_service.get_index_state()[0]})
+    """GET /healthz: 200 if the application and its databases respond."""
+    app_state = get_app_state(request)
+    app_state.event_log.db.execute("SELECT 1")
+    return JSONResponse({"status": "ok", "indexed": app_state.search_service.get_index_state()[0]})

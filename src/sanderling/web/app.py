@@ -1,4 +1,4 @@
-"""The app put together: routes, the guard before them, what starts and ends with it."""
+"""Assemble the application: routes, middleware, lifespan."""
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -17,10 +17,9 @@ from sanderling.web.state import AppState, MaintenanceThread
 
 
 class StaticAssets(StaticFiles):
-    """Our own files; they may also be loaded by stored pages, whose origin is not ours."""
+    """Static files, which stored pages with their opaque origin may load too."""
 
     def file_response(self, *args: object, **kwargs: object) -> Response:
-        """Say so in a header."""
         response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         response.headers["Cache-Control"] = "public, max-age=300"
@@ -28,7 +27,6 @@ class StaticAssets(StaticFiles):
 
 
 def build_page_routes() -> list[BaseRoute]:
-    """Pages for people."""
     return [
         Route("/", search_view.search_page),
         Route("/view", views.view_page),
@@ -54,8 +52,7 @@ def build_page_routes() -> list[BaseRoute]:
 
 
 def build_api_routes() -> list[BaseRoute]:
-    """JSON for programs."""
-    read: dict[str, Callable[[Request], object]] = {
+    endpoints: dict[str, Callable[[Request], object]] = {
         "status": api.get_status,
         "changes": api.get_changes,
         "page": api.get_page,
@@ -63,8 +60,8 @@ def build_api_routes() -> list[BaseRoute]:
         "diff": api.get_diff,
         "due": api.get_due_urls,
         "hosts": api.get_hosts,
-        "migrants": api.get_workers,
-        "briefs": api.get_unmet_queries,
+        "workers": api.get_workers,
+        "unmet-queries": api.get_unmet_queries,
         "stats": api.get_stats,
     }
     return [
@@ -72,7 +69,7 @@ def build_api_routes() -> list[BaseRoute]:
         Route("/api/openapi.json", api.get_openapi),
         Route("/api/search", api.search_api),
         Route("/api/more", api.get_unmet_query_state),
-        *(Route(f"/api/{name}", api.make_json_handler(answer)) for name, answer in read.items()),
+        *(Route(f"/api/{name}", api.make_json_handler(endpoint)) for name, endpoint in endpoints.items()),
         Route("/api/live", live.stream_updates),
         Route("/api/events", tracking.record_events, methods=["POST"]),
         Route("/api/rating", tracking.record_rating, methods=["POST"]),
@@ -84,13 +81,13 @@ def build_api_routes() -> list[BaseRoute]:
 def _render_not_found(request: Request, _: Exception) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": "not found"}, 404)
-    return render_template(request, "missing.html", {"what": request.url.path}, 404)
+    return render_template(request, "missing.html", {"target": request.url.path}, 404)
 
 
 def build_app(
     app_state: AppState, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
 ) -> SecurityMiddleware:
-    """Put the app together; nothing runs yet."""
+    """Build the ASGI application. Starts nothing."""
     routes = [*build_page_routes(), *build_api_routes(), Mount("/static", StaticAssets(directory=STATIC_FOLDER))]
     app = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={404: _render_not_found})
     app.state.app_state = app_state
@@ -100,8 +97,8 @@ def build_app(
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    chores = MaintenanceThread(app.state.app_state)
-    chores.start()
+    maintenance = MaintenanceThread(app.state.app_state)
+    maintenance.start()
     yield
     app.state.streams.stop_event.set()
-    chores.stop()
+    maintenance.stop()

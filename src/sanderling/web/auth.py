@@ -1,7 +1,7 @@
-"""Who may change things: one password (argon2), sessions in a cookie, a token against forged requests.
+"""Authentication: one password (argon2), session cookies, CSRF tokens.
 
-The first start makes a random password and prints it; only its hash is kept. Session ids are kept as hashes too, so
-that reading the file does not let anybody in.
+The first start generates a password and prints it; only its hash is stored. Session ids are stored as hashes too, so
+that read access to the file gives no session.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ MIGRATIONS = [
 
 
 class LoginSession(Struct, frozen=True):
-    """Somebody who is logged in."""
+    """A logged-in session."""
 
     id: str
-    csrf: str  # goes into every form, comes back with it
+    csrf: str  # token required in every form
 
 
 class AuthStore:
-    """Passwords, sessions and the settings of the app, in a small database of its own."""
+    """Stores the password, sessions and settings of the application."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
@@ -47,7 +47,7 @@ class AuthStore:
         self.hash_slots = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
     def create_initial_password(self) -> str:
-        """Make a password if there is none yet, and say it this once; empty if there is one."""
+        """Generate, store and return a password; empty if one exists."""
         if self.get_setting("password"):
             return ""
         password = secrets.token_urlsafe(18)
@@ -55,7 +55,7 @@ class AuthStore:
         return password
 
     def log_in(self, password: str, now: float) -> LoginSession | None:
-        """Check the password and open a session; None if it is wrong."""
+        """Check the password and create a session. None if it is wrong."""
         if not self._is_correct_password(password):
             return None
         session = LoginSession(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
@@ -68,7 +68,7 @@ class AuthStore:
         return session
 
     def get_session(self, id_: str, now: float) -> LoginSession | None:
-        """The session behind a cookie; None if it is none or over."""
+        """Return the session of a cookie. None if unknown or expired."""
         if not id_:
             return None
         row = self.db.execute(
@@ -77,23 +77,22 @@ class AuthStore:
         return LoginSession(id_, row[0]) if row else None
 
     def log_out(self, id_: str) -> None:
-        """End a session."""
         with self.lock:
             self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash_session_id(id_),))
 
     def change_password(self, old: str, new: str) -> str:
-        """Set another password and end all sessions; says what is wrong, or nothing."""
+        """Set a new password and end all sessions. Returns an error message, or an empty string."""
         if len(new) < MIN_PASSWORD_LENGTH:
             return f"The new password needs at least {MIN_PASSWORD_LENGTH} characters."
         if not self._is_correct_password(old):
-            return "The present password is not right."
+            return "The current password is wrong."
         self.set_setting("password", self._hash_password(new))
         with self.lock:
             self.db.execute("DELETE FROM sessions")
         return ""
 
     def _is_correct_password(self, password: str) -> bool:
-        """Compare a password with the stored hash; waits while `HASHES_AT_ONCE` others are compared."""
+        """Check a password; waits while `MAX_CONCURRENT_HASHES` others are checked."""
         with self.hash_slots:
             try:
                 return self.hasher.verify(self.get_setting("password"), password)
@@ -105,17 +104,14 @@ class AuthStore:
             return self.hasher.hash(password)
 
     def get_setting(self, name: str, default: str = "") -> str:
-        """One setting of the app."""
         row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else default
 
     def set_setting(self, name: str, value: str) -> None:
-        """Keep one setting of the app."""
         with self.lock:
             self.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
     def close(self) -> None:
-        """Close the database."""
         self.db.close()
 
 

@@ -1,34 +1,33 @@
-"""Connections of `serve`: a time limit for each request, and no client that keeps the others out.
+"""HTTP connections of `serve`: a time limit per request, and a limit that no single client can exhaust.
 
-uvicorn waits without end for the rest of a request head or body, and answers everybody with 503 once
-`limit_concurrency` connections are open, whoever opened them. Here a request has to be complete after
-`REQUEST_SECONDS`, and a full table makes room: the client (address, or IPv6 /64) with the most connections loses one.
+uvicorn waits indefinitely for the rest of a request, and returns 503 to every client once `limit_concurrency`
+connections are open. Here a request must be complete after `REQUEST_SECONDS`, and when the connection table is full,
+the client (address, or IPv6 /64) with the most connections loses one.
 """
 
 import asyncio
 from collections import Counter
 from itertools import count
-from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sanderling.web.middleware import get_client_key
 
-REQUEST_SECONDS = 15.0  # from the first byte, or from the connection, to the end of the request
-MAX_CONNECTIONS = 600  # below the usual limit of 1,024 open files, with room for databases and those being accepted
+REQUEST_SECONDS = 15.0  # to receive a complete request
+MAX_CONNECTIONS = 600  # below the usual limit of 1,024 open files, which databases need too
 INCOMPLETE_STATES = (h11.IDLE, h11.SEND_BODY)
 _connection_numbers = count()
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection."""
+    """A connection with a request deadline."""
 
     request_seconds = REQUEST_SECONDS
     max_connections = MAX_CONNECTIONS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection; where there are too many, close one of the client that has the most."""
+        """Accept the connection; if there are too many, close one of the client with the most."""
         self.number = next(_connection_numbers)
         self.deadline: asyncio.TimerHandle | None = None
         super().connection_made(transport)
@@ -38,18 +37,16 @@ class BoundedProtocol(H11Protocol):
         self._update_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the time limit is for the whole request, however often a few bytes arrive."""
         super().data_received(data)
         self._update_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the time limit with the connection."""
         self._cancel_deadline()
         super().connection_lost(exc)
 
     @property
     def is_incomplete(self) -> bool:
-        """Is the end of a request still to come? Also where none has begun."""
+        """Whether the end of a request, or a first request, has not been received."""
         return self.conn.their_state in INCOMPLETE_STATES
 
     def _update_deadline(self) -> None:
@@ -69,16 +66,16 @@ class BoundedProtocol(H11Protocol):
             self.close_now()
 
     def close_now(self) -> None:
-        """Close without waiting for the client, and count it no longer."""
+        """Close without waiting for the client."""
         self.connections.discard(self)
         self.transport.abort()
 
     def _evict_connection(self) -> None:
-        """Close a connection of the client with the most: one without a complete request, else the oldest."""
-        others: list[Any] = [one for one in self.connections if isinstance(one, BoundedProtocol)]
-        (largest, _), *_ = Counter(one.key for one in others).most_common(1)
-        mine = [one for one in others if one.key == largest and one is not self]
-        if mine:
-            min(mine, key=lambda one: (not one.is_incomplete, one.number)).close_now()
+        """Close a connection of the client with the most: an incomplete one, else the oldest."""
+        connections = [c for c in self.connections if isinstance(c, BoundedProtocol)]
+        (largest_client, _), *_ = Counter(c.client_key for c in connections).most_common(1)
+        candidates = [c for c in connections if c.client_key == largest_client and c is not self]
+        if candidates:
+            min(candidates, key=lambda c: (not c.is_incomplete, c.number)).close_now()
         else:
             self.close_now()

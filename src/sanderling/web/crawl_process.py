@@ -1,4 +1,4 @@
-"""Starting and stopping a crawl from the app: the crawl stays a process of its own, with its own command line."""
+"""Start and stop a crawl from the web application. The crawl is a separate process with its own command line."""
 
 import fcntl
 import os
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
 
 from sanderling.errors import CollectionError
@@ -21,7 +21,7 @@ RUN_MAIN_CODE = "import sys; from sanderling.cli import main; sys.exit(main())"
 
 
 class CrawlProcess:
-    """Knows whether somebody crawls into a folder, and can send for it."""
+    """Detects, starts, pauses and stops the crawl of a collection."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,7 +31,7 @@ class CrawlProcess:
         self.cached_workers: tuple[float, list[WorkerRow]] = (-1e9, [])
 
     def find_crawl_pid(self) -> int:
-        """The process that crawls into the folder; 0 if none does."""
+        """Return the pid of the crawl of this collection; 0 if none runs, -1 if unknown."""
         try:
             lock = os.open(self.folder / "lock", os.O_RDWR)
         except OSError:
@@ -39,18 +39,17 @@ class CrawlProcess:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            said = os.read(lock, 32).strip()
-            return int(said) if said.isdigit() else -1
+            pid = os.read(lock, 32).strip()
+            return int(pid) if pid.isdigit() else -1
         finally:
             os.close(lock)
         return 0
 
     def is_running(self) -> bool:
-        """Is anybody crawling?"""
         return self.find_crawl_pid() != 0
 
     def send_command(self, command: ControlMessage) -> ControlMessage:
-        """Ask the running crawl something; an empty answer if it has none."""
+        """Send a command to the running crawl. Returns an empty answer if that fails."""
         if not is_crawl_running(self.folder):
             return {}
         try:
@@ -59,10 +58,10 @@ class CrawlProcess:
             return {}
 
     def list_workers(self) -> list[WorkerRow]:
-        """The crawl's workers with the scores of the last choice among them."""
+        """Return the workers with their last scheduling scores, cached for `WORKERS_CACHE_SECONDS`."""
         with self.workers_lock:
-            taken, rows = self.cached_workers
-            if time.monotonic() - taken > WORKERS_CACHE_SECONDS:
+            cached_at, rows = self.cached_workers
+            if time.monotonic() - cached_at > WORKERS_CACHE_SECONDS:
                 rows = self._query_workers() if self.is_running() else []
                 self.cached_workers = (time.monotonic(), rows)
             return rows
@@ -79,11 +78,11 @@ class CrawlProcess:
         ]  # fmt: skip
 
     def start(self, seeds: tuple[str, ...], last_command: str = "") -> str:
-        """Begin, or go on as the last command did; says what happened."""
+        """Start or resume the crawl with the settings of the last command. Returns a message."""
         with self.lock:
             if self.is_running():
-                woken = self.send_command({"do": "resume", "workers": "all"}).get("workers", [])
-                return f"{len(woken)} migrants go on" if woken else "a crawl is running already"
+                resumed = self.send_command({"do": "resume", "workers": "all"}).get("workers", [])
+                return f"resumed {_format_count(resumed)}" if resumed else "a crawl is already running"
             command = build_python_command(
                 "-c",
                 RUN_MAIN_CODE,
@@ -91,7 +90,7 @@ class CrawlProcess:
                 *(["--", *seeds] if seeds else []),
             )
             self._spawn(command)
-            return "the crawl was started"
+            return "crawl started"
 
     def _spawn(self, command: list[str]) -> None:
         if self.child is not None:
@@ -102,37 +101,41 @@ class CrawlProcess:
             self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def crawl_unmet_queries(self) -> bool:
-        """Send specialised migrants for what users did not find, unless a crawl runs: that one takes it itself."""
+        """Start a crawl for unmet queries. Returns False while a crawl runs, which handles them itself."""
         with self.lock:
             if self.is_running() or (self.child is not None and self.child.poll() is None):
                 return False
             command = build_python_command(
-                "-c", RUN_MAIN_CODE, "like", "--briefs", "--quiet", "--no-index", "-C", str(self.folder)
+                "-c", RUN_MAIN_CODE, "similar", "--briefs", "--quiet", "--no-index", "-C", str(self.folder)
             )
             self._spawn(command)
             return True
 
     def pause(self) -> str:
-        """Let all migrants rest; says what happened."""
+        """Pause all workers; the crawl keeps running. Returns a message."""
         if not self.is_running():
             return "no crawl is running"
-        resting = self.send_command({"do": "pause", "workers": "all"}).get("workers", [])
-        return f"{len(resting)} migrants rest" if resting else "nobody could be paused"
+        paused = self.send_command({"do": "pause", "workers": "all"}).get("workers", [])
+        return f"paused {_format_count(paused)}" if paused else "no worker could be paused"
 
     def stop(self) -> str:
-        """Ask the crawl to finish what is in flight; says what happened."""
-        holder = self.find_crawl_pid()
-        if holder <= 0:
+        """Ask the crawl to stop after the requests in flight. Returns a message."""
+        pid = self.find_crawl_pid()
+        if pid <= 0:
             return "no crawl is running"
         try:
-            os.kill(holder, signal.SIGINT)
+            os.kill(pid, signal.SIGINT)
         except (ProcessLookupError, PermissionError):
-            return "the crawl cannot be reached from here"
-        return "the crawl finishes what is in flight and stops"
+            return f"cannot send a signal to the crawl (process {pid})"
+        return "the crawl stops after the requests in flight"
+
+
+def _format_count(workers: Sized) -> str:
+    return f"{len(workers)} worker{'' if len(workers) == 1 else 's'}"
 
 
 def build_crawl_arguments(last_command: str, folder: Path) -> list[str]:
-    """The arguments of the last crawl once more: its settings, its seeds, never its --clean."""
+    """Build the arguments of the last crawl again: its settings and seeds, without --clean."""
     try:
         words = shlex.split(last_command)
     except ValueError:
@@ -143,7 +146,7 @@ def build_crawl_arguments(last_command: str, folder: Path) -> list[str]:
 
 
 def _filter_options(words: Iterable[str]) -> Iterator[str]:
-    """Leave out the collection, however it was written (`-C X`, `-CX`, `--collection X`, `--collection=X`)."""
+    """Drop the collection option in all its forms (`-C X`, `-CX`, `--collection X`, `--collection=X`)."""
     rest = iter(words)
     for word in rest:
         if word == "--":

@@ -1,4 +1,4 @@
-"""Forms: login, settings, the crawl's start and stop, and everybody's own data."""
+"""Form handlers: login, settings, crawl control, privacy."""
 
 import json
 import secrets
@@ -12,14 +12,13 @@ from sanderling.web.auth import SESSION_COOKIE, SESSION_SECONDS, LoginSession
 from sanderling.web.middleware import is_same_origin
 from sanderling.web.rendering import render_template
 from sanderling.web.state import CRAWL_MORE_SETTING, RETENTION_SETTING, TRACKING_SETTING, get_app_state, get_session
-from sanderling.web.tracking import CLIENT_COOKIE as CLIENT
-from sanderling.web.tracking import can_track
+from sanderling.web.tracking import CLIENT_COOKIE, can_track
 
 MAX_FIELDS = 20
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a posted form; the guard has bounded its size."""
+    """Parse a posted form; empty if it is not valid. The middleware limits its size."""
     try:
         fields = parse_qs((await request.body()).decode(), max_num_fields=MAX_FIELDS, keep_blank_values=True)
     except (ValueError, UnicodeDecodeError):
@@ -28,7 +27,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def check_permission(request: Request, form: dict[str, str]) -> LoginSession | None:
-    """Who may change things: logged in, from our own page, with the token of this session."""
+    """Return the session if the request is logged in, same-origin and has the CSRF token, else None."""
     session = get_session(request)
     if session is None or not is_same_origin(request):
         return None
@@ -37,18 +36,18 @@ def check_permission(request: Request, form: dict[str, str]) -> LoginSession | N
 
 def login_page(request: Request) -> Response:
     """GET /login."""
-    return render_template(request, "login.html", {"wrong": False})
+    return render_template(request, "login.html", {"is_wrong": False})
 
 
 async def log_in(request: Request) -> Response:
     """POST /login."""
     form = await read_form(request)
-    rooms = get_app_state(request)
+    app_state = get_app_state(request)
     session = None
     if is_same_origin(request):
-        session = await run_in_threadpool(rooms.auth_store.log_in, form.get("password", ""), rooms.clock())
+        session = await run_in_threadpool(app_state.auth_store.log_in, form.get("password", ""), app_state.clock())
     if session is None:
-        return render_template(request, "login.html", {"wrong": True}, 403)
+        return render_template(request, "login.html", {"is_wrong": True}, 403)
     response = RedirectResponse("/settings", 303)
     secure = request.url.scheme == "https"
     response.set_cookie(
@@ -72,86 +71,93 @@ def settings_page(request: Request) -> Response:
     """GET /settings."""
     if get_session(request) is None:
         return RedirectResponse("/login", 303)
-    return render_template(request, "settings.html", _build_settings_context(request) | {"said": "", "wrong": ""})
+    return render_template(request, "settings.html", _build_settings_context(request) | {"message": "", "error": ""})
 
 
 def _build_settings_context(request: Request) -> dict[str, object]:
-    rooms = get_app_state(request)
-    about = {"tracking": rooms.is_tracking, "retention": rooms.retention_days, "more": rooms.should_crawl_unmet}
-    return about | {"status": rooms.crawl_view.get_status()}
+    app_state = get_app_state(request)
+    return {
+        "tracking": app_state.is_tracking,
+        "retention": app_state.retention_days,
+        "crawl_unmet": app_state.should_crawl_unmet,
+        "status": app_state.crawl_view.get_status(),
+    }
 
 
 async def change_settings(request: Request) -> Response:
-    """POST /settings: one form at a time, named by its field `do`."""
+    """POST /settings: apply the form named by the field `do`."""
     form = await read_form(request)
     if check_permission(request, form) is None:
         return deny_request()
-    said, wrong = await run_in_threadpool(_apply_form, request, form)
-    about = await run_in_threadpool(_build_settings_context, request)
-    return await run_in_threadpool(render_template, request, "settings.html", about | {"said": said, "wrong": wrong})
+    message, error = await run_in_threadpool(_apply_form, request, form)
+    context = await run_in_threadpool(_build_settings_context, request) | {"message": message, "error": error}
+    return await run_in_threadpool(render_template, request, "settings.html", context)
 
 
 def _apply_form(request: Request, form: dict[str, str]) -> tuple[str, str]:
-    """Do what a form asks; what to say, or what is wrong."""
-    rooms, do = get_app_state(request), form.get("do", "")
-    if do == "privacy":
+    """Apply a form. Returns a message and an error, one of them empty."""
+    app_state, action = get_app_state(request), form.get("do", "")
+    if action == "privacy":
         days = form.get("retention", "")
         if not days.isdigit() or not 1 <= int(days) <= 3650:
-            return "", "Days to keep behaviour: a number from 1 to 3650."
-        rooms.auth_store.set_setting(TRACKING_SETTING, "on" if form.get("tracking") == "on" else "off")
-        rooms.auth_store.set_setting(RETENTION_SETTING, str(int(days)))
-        rooms.auth_store.set_setting(CRAWL_MORE_SETTING, "on" if form.get("more") == "on" else "off")
+            return "", "Retention must be a number of days from 1 to 3650."
+        app_state.auth_store.set_setting(TRACKING_SETTING, "on" if form.get("tracking") == "on" else "off")
+        app_state.auth_store.set_setting(RETENTION_SETTING, str(int(days)))
+        app_state.auth_store.set_setting(CRAWL_MORE_SETTING, "on" if form.get("more") == "on" else "off")
         return "Saved.", ""
-    if do == "erase":
-        return f"Erased {rooms.event_log.erase():,} records of behaviour, and what was learned from them.", ""
-    if do == "password":
-        wrong = rooms.auth_store.change_password(form.get("old", ""), form.get("new", ""))
-        return ("" if wrong else "The password was changed; log in again."), wrong
-    if do == "start":
+    if action == "erase":
+        return f"Erased {app_state.event_log.erase():,} records and all learned weights.", ""
+    if action == "password":
+        error = app_state.auth_store.change_password(form.get("old", ""), form.get("new", ""))
+        return ("" if error else "Password changed; log in again."), error
+    if action == "start":
         seeds = tuple(form.get("seeds", "").split())[:100]
         if any(not seed.startswith(("http://", "https://")) for seed in seeds):
-            return "", "Each address to begin with starts with http:// or https://."
-        return rooms.crawl_view.start_crawl(seeds).capitalize() + ".", ""
-    if do in ("stop", "pause"):
-        said = rooms.crawl_view.stop_crawl() if do == "stop" else rooms.crawl_view.pause_crawl()
-        return said.capitalize() + ".", ""
-    return "", "There is nothing to do of that name."
+            return "", "Each seed URL must start with http:// or https://."
+        return app_state.crawl_view.start_crawl(seeds).capitalize() + ".", ""
+    if action in ("stop", "pause"):
+        message = app_state.crawl_view.stop_crawl() if action == "stop" else app_state.crawl_view.pause_crawl()
+        return message.capitalize() + ".", ""
+    return "", "Unknown form."
 
 
 def deny_request() -> Response:
-    """Not without a login, and not from elsewhere."""
-    return PlainTextResponse("Please log in; changes come from our own pages only.", 403)
+    return PlainTextResponse("Log in, and submit the form from this site.", 403)
 
 
-# What everybody may do with their own data
+# Privacy: each client's own records
 
 
 def privacy_page(request: Request) -> Response:
-    """GET /privacy: what is recorded, and everybody's own part of it."""
-    rooms, client = get_app_state(request), request.cookies.get(CLIENT, "")
-    mine = sum(1 for _ in rooms.event_log.export(client)) if client else 0
-    about = {"recorded": can_track(request), "tracking": rooms.is_tracking, "mine": mine,
-             "retention": rooms.retention_days, "said": request.query_params.get("said") == "erased"}  # fmt: skip
-    return render_template(request, "privacy.html", about)
+    """GET /privacy: the recording policy, and the number of this client's records."""
+    app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
+    context = {
+        "recorded": can_track(request),
+        "tracking": app_state.is_tracking,
+        "record_count": sum(1 for _ in app_state.event_log.export(client)) if client else 0,
+        "retention": app_state.retention_days,
+        "erased": request.query_params.get("message") == "erased",
+    }
+    return render_template(request, "privacy.html", context)
 
 
 def export_own_events(request: Request) -> Response:
-    """GET /privacy/export: everything recorded under this browser's name; all of it for who is logged in."""
-    rooms, client = get_app_state(request), request.cookies.get(CLIENT, "")
-    everybody = request.query_params.get("all") == "1" and get_session(request) is not None
-    rows = rooms.event_log.export("" if everybody else client) if everybody or client else iter(())
+    """GET /privacy/export: the records of this client, or with a login and all=1 of all clients."""
+    app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
+    all_clients = request.query_params.get("all") == "1" and get_session(request) is not None
+    rows = app_state.event_log.export("" if all_clients else client) if all_clients or client else iter(())
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    headers = {"Content-Disposition": 'attachment; filename="behaviour.jsonl"', "Cache-Control": "no-store"}
+    headers = {"Content-Disposition": 'attachment; filename="behavior.jsonl"', "Cache-Control": "no-store"}
     return StreamingResponse(lines, 200, headers, "application/jsonl")
 
 
 async def erase_own_events(request: Request) -> Response:
-    """POST /privacy/erase: forget this browser."""
-    client = request.cookies.get(CLIENT, "")
+    """POST /privacy/erase: erase the records of this client."""
+    client = request.cookies.get(CLIENT_COOKIE, "")
     if not is_same_origin(request):
         return deny_request()
     if client:
         await run_in_threadpool(get_app_state(request).event_log.erase, client)
-    response = RedirectResponse("/privacy?said=erased", 303)
-    response.delete_cookie(CLIENT)
+    response = RedirectResponse("/privacy?message=erased", 303)
+    response.delete_cookie(CLIENT_COOKIE)
     return response

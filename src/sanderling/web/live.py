@@ -1,4 +1,4 @@
-"""Numbers as they change: server-sent events for the dashboard, text for Prometheus."""
+"""Live numbers: server-sent events for the dashboard, metrics for Prometheus."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,11 +14,11 @@ from sanderling.web.view_models import CrawlStatus, HostStatusRow, WorkerRow
 
 UPDATE_SECONDS = 1.0
 MAX_STREAMS = 40
-STREAM_SECONDS = 3600.0  # then the browser asks again by itself
+STREAM_SECONDS = 3600.0  # then the browser reconnects
 
 
 class DashboardUpdate(msgspec.Struct, frozen=True):
-    """What the dashboard gets each second."""
+    """The data of one server-sent event."""
 
     status: CrawlStatus
     hosts: list[HostStatusRow]
@@ -27,7 +27,7 @@ class DashboardUpdate(msgspec.Struct, frozen=True):
 
 
 class LiveStreams:
-    """How many dashboards are being fed; a feed ends when its reader leaves or the app stops."""
+    """Counts open streams, and ends them when the application stops."""
 
     def __init__(self) -> None:
         self.open_count = 0
@@ -35,10 +35,9 @@ class LiveStreams:
 
 
 def build_dashboard_update(app_state: AppState) -> DashboardUpdate:
-    """One look at everything that moves."""
-    indexed, until = app_state.search_service.get_index_state()
+    indexed_pages, last_batch = app_state.search_service.get_index_state()
     status = app_state.crawl_view.get_status()
-    status = msgspec.structs.replace(status, indexed_pages=indexed, index_lag=max(0, status.visits - until))
+    status = msgspec.structs.replace(status, indexed_pages=indexed_pages, index_lag=max(0, status.visits - last_batch))
     return DashboardUpdate(
         status, app_state.crawl_view.list_hosts(20), app_state.crawl_view.list_workers(), list_signals(app_state)
     )
@@ -46,13 +45,13 @@ def build_dashboard_update(app_state: AppState) -> DashboardUpdate:
 
 async def stream_updates(request: Request) -> Response:
     """GET /api/live."""
-    rooms, streams = get_app_state(request), request.app.state.streams
-    if rooms.is_public and await run_in_threadpool(get_session, request) is None:
+    app_state, streams = get_app_state(request), request.app.state.streams
+    if app_state.is_public and await run_in_threadpool(get_session, request) is None:
         return PlainTextResponse("please log in", 401)
     if streams.open_count >= MAX_STREAMS:
-        return PlainTextResponse("too many dashboards are open", 503)
+        return PlainTextResponse("too many open dashboards; close one and reload", 503)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_generate_events(request, rooms, streams), 200, headers, "text/event-stream")
+    return StreamingResponse(_generate_events(request, app_state, streams), 200, headers, "text/event-stream")
 
 
 async def _generate_events(request: Request, app_state: AppState, streams: LiveStreams) -> AsyncIterator[bytes]:
@@ -61,8 +60,8 @@ async def _generate_events(request: Request, app_state: AppState, streams: LiveS
         for _ in range(int(STREAM_SECONDS / UPDATE_SECONDS)):
             if streams.stop_event.is_set() or await request.is_disconnected():
                 return
-            seen = await run_in_threadpool(build_dashboard_update, app_state)
-            yield b"data: " + msgspec.json.encode(seen) + b"\n\n"
+            update = await run_in_threadpool(build_dashboard_update, app_state)
+            yield b"data: " + msgspec.json.encode(update) + b"\n\n"
             try:
                 await asyncio.wait_for(streams.stop_event.wait(), UPDATE_SECONDS)
             except TimeoutError:
@@ -71,20 +70,20 @@ async def _generate_events(request: Request, app_state: AppState, streams: LiveS
         streams.open_count -= 1
 
 
-# Name, kind, help, and how it is read off the status: docs/explanation/search.md lists the same.
+# Name, type, help, value; also listed in docs/explanation/search.md.
 METRICS = (
     ("sanderling_pages", "gauge", "Stored pages.", lambda s: s.pages),
-    ("sanderling_visits_total", "counter", "Visits ever made.", lambda s: s.visits),
+    ("sanderling_visits_total", "counter", "Visits in total.", lambda s: s.visits),
     ("sanderling_urls_waiting", "gauge", "URLs in the queue.", lambda s: s.waiting),
-    ("sanderling_urls_in_flight", "gauge", "URLs in the hands of migrants.", lambda s: s.in_flight),
+    ("sanderling_urls_in_flight", "gauge", "URLs leased to workers.", lambda s: s.in_flight),
     ("sanderling_crawl_running", "gauge", "1 while a crawl runs.", lambda s: int(s.running)),
     ("sanderling_pages_per_second", "gauge", "Visits per second over ten seconds.", lambda s: s.pages_per_second),
     ("sanderling_bytes_per_second", "gauge", "Bytes received per second.", lambda s: s.bytes_per_second),
-    ("sanderling_downloaded_bytes_total", "counter", "Bytes received ever.", lambda s: s.bytes_downloaded),
-    ("sanderling_saved_bytes_total", "counter", "Bytes of bodies that were not sent again.", lambda s: s.bytes_saved),
+    ("sanderling_downloaded_bytes_total", "counter", "Bytes received in total.", lambda s: s.bytes_downloaded),
+    ("sanderling_saved_bytes_total", "counter", "Bytes of bodies not sent again (304).", lambda s: s.bytes_saved),
     ("sanderling_stored_bytes", "gauge", "Bytes of stored bodies.", lambda s: s.bytes_stored),
     ("sanderling_archive_bytes", "gauge", "Bytes of WARC files.", lambda s: s.bytes_archived),
-    ("sanderling_changed_pages_day", "gauge", "Changes noted in the last day.", lambda s: s.changed_today),
+    ("sanderling_changed_pages_day", "gauge", "Changes detected in the last day.", lambda s: s.changed_today),
     ("sanderling_fresh_ratio", "gauge", "Share of pages visited in the last day.", lambda s: s.fresh_ratio),
     ("sanderling_indexed_pages", "gauge", "Pages in the search index.", lambda s: s.indexed_pages),
     ("sanderling_index_behind_visits", "gauge", "Visits not yet in the index.", lambda s: s.index_lag),
@@ -92,11 +91,11 @@ METRICS = (
 
 
 def render_metrics(request: Request) -> Response:
-    """GET /metrics, in the text format of Prometheus."""
-    rooms = get_app_state(request)
-    if rooms.is_public and get_session(request) is None:
+    """GET /metrics: the Prometheus text format."""
+    app_state = get_app_state(request)
+    if app_state.is_public and get_session(request) is None:
         return PlainTextResponse("please log in", 401)
-    status = build_dashboard_update(rooms).status
+    status = build_dashboard_update(app_state).status
     lines = []
     for name, kind, text, read in METRICS:
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {float(read(status)):g}"]

@@ -1,4 +1,4 @@
-"""What stands before every request: known host names, rates, and headers that tie the browser's hands."""
+"""Middleware for every request: allowed host names, rate limits, security headers."""
 
 import ipaddress
 import time
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Nothing from elsewhere, no inline script or style, no framing by others.
+# No external resources, no inline script or style, no framing.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
@@ -26,11 +26,11 @@ SECURITY_HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
 MAX_REQUEST_BYTES = 64 * 1024
-MAX_CLIENTS = 10_000  # addresses, in memory only, forgotten oldest first
+MAX_CLIENTS = 10_000  # in memory only; the oldest are dropped
 
 
 class RequestRate(Struct, frozen=True):
-    """How often a visitor may knock: so many per second, and so many at once."""
+    """A token bucket rate: tokens per second, and capacity."""
 
     per_second: float
     burst: float
@@ -43,40 +43,40 @@ PATH_RATES = {
     "": RequestRate(2_000, 4_000),  # enough for a classroom behind one address
 }
 ALL_CLIENTS = "*"
-LOGIN_RATE = RequestRate(0.5, 20)  # passwords tried, by all clients together: who has many addresses has no more tries
+LOGIN_RATE = RequestRate(0.5, 20)  # for all clients together, so that many addresses give no more attempts
 
 
 class ClientRateLimiter:
-    """Token buckets by visitor and path; nothing of it is written down."""
+    """Token buckets by client and path, in memory only."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str, path: str) -> bool:
-        """Take one token; says no when the bucket is empty."""
+        """Take a token of a client for a path. Returns False if the bucket is empty."""
         key = path if path in PATH_RATES else ""
         return self._take_token(client, key, PATH_RATES[key])
 
     def take_login_token(self) -> bool:
-        """Take one token of those that all clients share for passwords."""
+        """Take a token of the login bucket shared by all clients."""
         return self._take_token(ALL_CLIENTS, "/login", LOGIN_RATE)
 
     def _take_token(self, client: str, key: str, rate: RequestRate) -> bool:
         now = self.clock()
-        tokens, then = self.buckets.pop((client, key), (rate.burst, now))
-        tokens = min(rate.burst, tokens + (now - then) * rate.per_second)
+        tokens, last_time = self.buckets.pop((client, key), (rate.burst, now))
+        tokens = min(rate.burst, tokens + (now - last_time) * rate.per_second)
         allowed = tokens >= 1
         self.buckets[client, key] = (tokens - 1 if allowed else tokens, now)
         if key == "/login" and (ALL_CLIENTS, key) in self.buckets:
-            self.buckets.move_to_end((ALL_CLIENTS, key))  # a crowd of addresses must not make it forgotten
+            self.buckets.move_to_end((ALL_CLIENTS, key))  # many addresses must not evict the shared bucket
         while len(self.buckets) > MAX_CLIENTS:
             self.buckets.popitem(last=False)
         return allowed
 
 
 class SecurityMiddleware:
-    """The outermost layer of the app."""
+    """The outermost layer: rejects requests, and adds security headers to responses."""
 
     def __init__(
         self, app: ASGIApp, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
@@ -86,37 +86,36 @@ class SecurityMiddleware:
         self.rate_limiter = rate_limiter or ClientRateLimiter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Turn away what should not come in, and dress what goes out."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        refusal = self._reject(scope)
-        if refusal is not None:
-            await refusal(scope, receive, _add_security_headers(send))
+        rejection = self._reject(scope)
+        if rejection is not None:
+            await rejection(scope, receive, _add_security_headers(send))
             return
         await self.app(scope, receive, _add_security_headers(send))
 
     def _reject(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
         if not is_known_host(headers.get("host", ""), self.host_names):
-            return PlainTextResponse("This name is not served here; see --host-name.", 421)
+            return PlainTextResponse("Unknown host name; allow it with --host-name.", 421)
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_REQUEST_BYTES or "transfer-encoding" in headers:
-            return PlainTextResponse("Too large.", 413)
+            return PlainTextResponse("The request body is too large.", 413)
         client = scope.get("client")
         if not self.rate_limiter.take_token(
             get_client_key(client[0] if client else ""), scope["path"]
         ) or not self._can_try_login(scope):
-            return PlainTextResponse("Too many requests; please wait a moment.", 429, {"Retry-After": "10"})
+            return PlainTextResponse("Too many requests; try again in 10 seconds.", 429, {"Retry-After": "10"})
         return None
 
     def _can_try_login(self, scope: Scope) -> bool:
-        """May a password be tried now? Other requests may always."""
+        """Return whether a request is allowed by the login bucket; only POST /login uses it."""
         return scope["method"] != "POST" or scope["path"] != "/login" or self.rate_limiter.take_login_token()
 
 
 def get_client_key(address: str) -> str:
-    """Return what identifies a client: its IPv4 address, or the /64 of its IPv6 address (that of one customer)."""
+    """Return the identity of a client: its IPv4 address, or the /64 network of its IPv6 address."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -129,7 +128,7 @@ def get_client_key(address: str) -> str:
 
 
 def is_known_host(host: str, host_names: frozenset[str]) -> bool:
-    """Only addresses and names we were told of: a foreign name that points here is an attack (DNS rebinding)."""
+    """Return whether a Host header is an IP address or allowed name; others may be DNS rebinding."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     name = name.strip("[]").lower()
     if name == "localhost" or name in host_names:
@@ -141,18 +140,18 @@ def is_known_host(host: str, host_names: frozenset[str]) -> bool:
 
 
 def _add_security_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
-    async def dressed(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return dressed
+    return send_with_headers
 
 
 def is_same_origin(request: Request) -> bool:
-    """Did our own page send this? Browsers say so, and no other page can make them lie."""
+    """Return whether a page of this site sent the request, by headers that other pages cannot forge."""
     fetched_by = request.headers.get("sec-fetch-site")
     if fetched_by is not None:
         return fetched_by == "same-origin"

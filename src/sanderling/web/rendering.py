@@ -1,4 +1,4 @@
-"""Templates to answers: everything escaped, every page with what its frame needs."""
+"""Render Jinja templates, with autoescaping and the variables of the page frame."""
 
 import time
 from collections.abc import Mapping
@@ -21,16 +21,16 @@ STATIC_FOLDER = WEB_FOLDER / "static"
 
 
 def render_template(request: Request, name: str, context: Mapping[str, object], status: int = 200) -> Response:
-    """Fill a template."""
+    """Render a template into a response that is not cached."""
     session = get_session(request)
-    rooms = get_app_state(request)
+    app_state = get_app_state(request)
     frame = {
         "path": request.url.path,
         "session": session,
         "csrf": session.csrf if session else "",
         "version": __version__,
-        "may_look": session is not None or not rooms.is_public,
-        "now": rooms.clock(),
+        "can_view_crawl": session is not None or not app_state.is_public,
+        "now": app_state.clock(),
         "q": "",
     }
     page = TEMPLATE_ENVIRONMENT.get_template(name).render(frame | dict(context))
@@ -38,31 +38,28 @@ def render_template(request: Request, name: str, context: Mapping[str, object], 
 
 
 def format_age(at: float, now: float) -> str:
-    """How long ago, in the largest unit that fits."""
+    """Format the time since `at` in the largest unit; "never" if 0."""
     if not at:
         return "never"
     seconds = now - at
-    late = seconds >= 0
+    is_past = seconds >= 0
     for size, unit in ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute")):
         count = int(abs(seconds) // size)
         if count:
             text = f"{count} {unit}{'s' if count > 1 else ''}"
-            return f"{text} ago" if late else f"in {text}"
-    return "just now" if late else "in a moment"
+            return f"{text} ago" if is_past else f"in {text}"
+    return "just now" if is_past else "in a moment"
 
 
 def format_time(at: float) -> str:
-    """A time people can read."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M") if 0 < at < 1e11 else "–"
 
 
 def format_iso(at: float) -> str:
-    """A time machines can read."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds") if 0 < at < 1e11 else ""
 
 
 def format_size(count: float) -> str:
-    """Bytes in the unit that fits."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(count) < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -71,12 +68,12 @@ def format_size(count: float) -> str:
 
 
 def format_number(count: float) -> str:
-    """A number with its thousands apart."""
+    """Format a number with narrow spaces between thousands."""
     return f"{count:,.0f}".replace(",", "\u202f")
 
 
 def format_duration(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
+    """Format seconds as hours, minutes and seconds."""
     return (
         time.strftime("%H:%M:%S", time.gmtime(seconds))
         if seconds >= 3600

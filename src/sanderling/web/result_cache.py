@@ -1,4 +1,4 @@
-"""Answers given lately: many ask the same, or turn a page back; one holds until the index or users say more."""
+"""Cache recent search results until the index or the learned weights change."""
 
 import threading
 from collections import OrderedDict
@@ -9,12 +9,12 @@ from msgspec.structs import astuple, replace
 from sanderling.search.search_types import SearchRequest, SearchResults
 
 MAX_ENTRIES = 1_000
-MAX_RESULTS = 50  # results of an answer that is kept
-CACHE_SECONDS = 60.0  # freshness of pages moves slowly
+MAX_RESULTS = 50  # larger results are not cached
+CACHE_SECONDS = 60.0  # the freshness score changes slowly
 
 
 class ResultCache:
-    """Remembers some answers of one state of the index."""
+    """An LRU cache of results for one version of the index."""
 
     def __init__(self) -> None:
         self.version: Hashable = None
@@ -24,20 +24,20 @@ class ResultCache:
     def get_or_search(
         self, request: SearchRequest, version: Hashable, search: Callable[[SearchRequest], SearchResults]
     ) -> SearchResults:
-        """Give the answer to the same question in the same state, or search for it."""
+        """Return the cached results of the same request and version, else search."""
         key = astuple(replace(request, now=request.now // CACHE_SECONDS))
         with self.lock:
             if version != self.version:
                 self.entries.clear()
                 self.version = version
-            known = self.entries.get(key)
-            if known is not None:
+            cached = self.entries.get(key)
+            if cached is not None:
                 self.entries.move_to_end(key)
-                return known
-        found = search(request)
+                return cached
+        results = search(request)
         if request.limit <= MAX_RESULTS:
-            self._store(key, version, found)
-        return found
+            self._store(key, version, results)
+        return results
 
     def _store(self, key: Hashable, version: Hashable, results: SearchResults) -> None:
         with self.lock:

@@ -1,8 +1,8 @@
-"""A crawled page, made harmless: no script, no frame, no form target, nothing loaded from elsewhere.
+"""Make stored pages harmless: no script, no frame, no form target, no external resource.
 
-Three walls, each enough alone: what could act is taken out of the page; the answer's own policy allows no script but
-ours, by a nonce the page cannot know; and the sandbox gives it an origin of its own, so that nothing in it reaches the
-app. Links are rewritten to stay within what is stored.
+Three defenses, each sufficient alone: active content is removed; the content security policy of the response allows
+only our script, by a nonce; and the sandbox gives the page an opaque origin, without access to the application. Links
+are rewritten to stored pages.
 """
 
 import secrets
@@ -37,7 +37,7 @@ STYLE_TYPES = ("text/css",)
 
 
 def build_content_policy(nonce: str, *, allow_scripts: bool) -> str:
-    """The policy of a stored page: only our tracker may run, only stored things may load, its origin is its own."""
+    """Build the policy of a stored page: only the tracker may run, only stored resources load, opaque origin."""
     script = f"script-src 'nonce-{nonce}'" if allow_scripts else "script-src 'none'"
     sandbox = "sandbox allow-scripts" if allow_scripts else "sandbox"
     return (
@@ -47,12 +47,11 @@ def build_content_policy(nonce: str, *, allow_scripts: bool) -> str:
 
 
 def make_nonce() -> str:
-    """A number nobody can guess, used once."""
     return secrets.token_urlsafe(18)
 
 
 def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes:
-    """Give a stored page as a page that can only be looked at."""
+    """Return a stored page without active content. Files that are not HTML are shown as text or described."""
     if not is_html(body.mime, body.content):
         return _render_non_html(body, nonce, allow_scripts=allow_scripts)
     tree = parse_html(body.content[:MAX_PAGE_BYTES], body.charset)
@@ -67,9 +66,9 @@ def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes
 
 
 def _add_head(page: str, styles: str, nonce: str, *, allow_scripts: bool) -> str:
-    # Ours comes first: nothing of the page stands before it that could swallow the nonce.
-    ours = f'<script nonce="{nonce}" src="/static/inside.js"></script>' if allow_scripts else ""
-    return f'<!doctype html><meta charset="utf-8">{ours}{styles}{page}'
+    # First, so that no unclosed tag of the page can swallow the nonce.
+    tracker = f'<script nonce="{nonce}" src="/static/inside.js"></script>' if allow_scripts else ""
+    return f'<!doctype html><meta charset="utf-8">{tracker}{styles}{page}'
 
 
 def _build_stylesheet_link(element: Element, base: str, at: float) -> str:
@@ -104,12 +103,12 @@ def _rewrite_link(tag: str, base: str, value: str, at: float) -> str:
 
 
 def build_resource_url(url: str, at: float) -> str:
-    """Where the stored copy of an image or a style sheet is found, if there is one."""
+    """Build the URL of the stored copy of an image or stylesheet."""
     return f"/stored/part?url={quote(url, safe='')}&at={at:.0f}"
 
 
 def join_url(base: str, value: str) -> str:
-    """Join, and give nothing where that cannot be done."""
+    """Join URLs; empty if that is not possible."""
     try:
         return urljoin(base, value)
     except ValueError:
@@ -122,7 +121,7 @@ def _render_non_html(body: StoredBody, nonce: str, *, allow_scripts: bool) -> by
     elif _is_text_type(body.mime) and is_text(body.content, body.charset):
         page = f"<pre>{escape(decode_plain_text(body.content[:MAX_PAGE_BYTES], body.charset))}</pre>"
     else:
-        page = f"<p>{escape(body.mime or 'a file')}, {len(body.content):,} bytes.</p>"
+        page = f"<p>{escape(body.mime or 'unknown type')}, {len(body.content):,} bytes.</p>"
     return _add_head(page, "", nonce, allow_scripts=allow_scripts).encode("utf-8", "replace")
 
 
@@ -131,5 +130,5 @@ def _is_text_type(mime: str) -> bool:
 
 
 def is_embeddable(mime: str) -> bool:
-    """May this be served inside a stored page? Raster images and style sheets, nothing that could act."""
+    """Return whether a type may be served inside a stored page: raster images and stylesheets only."""
     return mime in IMAGE_TYPES or mime in STYLE_TYPES

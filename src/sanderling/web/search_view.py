@@ -1,7 +1,6 @@
-"""The search page: ask, show, log what was shown."""
+"""The search page: run the query, render results, log the shown ranking."""
 
 import secrets
-from collections.abc import Mapping
 from urllib.parse import quote_plus
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ AGE_VALUES = {"day": "1d", "week": "7d", "month": "30d", "year": "365d"}
 
 
 class FacetLink(Struct, frozen=True):
-    """One value of a facet, as a link that adds it to the question or takes it away."""
+    """A facet value, as a link that adds it to the query or removes it."""
 
     label: str
     count: int
@@ -39,14 +38,13 @@ def search_page(request: Request) -> Response:
         return render_template(
             request, "home.html", {"pages": get_app_state(request).search_service.get_index_state()[0]}
         )
-    rooms, client = get_app_state(request), get_client_id(request)
+    app_state, client = get_app_state(request), get_client_id(request)
     page = parse_page_number(request)
-    given_up = find_abandoned_query(rooms, client, text, rooms.clock()) if page == 1 else ""
-    if given_up:
-        report_unmet_query(rooms, given_up, client, rooms.clock())
-    results = run_search(rooms, request, text, page)
-    query_id = log_ranking(rooms, client, text, results)
-    about = {
+    if page == 1 and (abandoned := find_abandoned_query(app_state, client, text, app_state.clock())):
+        report_unmet_query(app_state, abandoned, client, app_state.clock())
+    results = run_search(app_state, request, text, page)
+    query_id = log_ranking(app_state, client, text, results)
+    context = {
         "q": text,
         "results": results,
         "page": page,
@@ -54,23 +52,21 @@ def search_page(request: Request) -> Response:
         "explain": request.query_params.get("explain") == "1",
         "query_id": query_id,
         "facets": build_facet_links(text, results),
-        "brief": find_unmet_query(rooms, text),
-        "given_up": given_up,
-        "as_of": int(parse_query(text, rooms.clock()).as_of or 0),
+        "unmet_query": find_unmet_query(app_state, text),
+        "as_of": int(parse_query(text, app_state.clock()).as_of or 0),
     }
-    response = render_template(request, "results.html", about)
+    response = render_template(request, "results.html", context)
     set_client_cookie(response, request, client)
     return response
 
 
 def parse_page_number(request: Request) -> int:
-    """The page of results asked for, from 1."""
-    asked = request.query_params.get("page", "1")
-    return min(MAX_PAGE_NUMBER, max(1, int(asked))) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    """Return the page of results, from 1."""
+    text = request.query_params.get("page", "1")
+    return min(MAX_PAGE_NUMBER, max(1, int(text))) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 def run_search(app_state: AppState, request: Request, text: str, page_number: int) -> SearchResults:
-    """Ask the index."""
     explain = request.query_params.get("explain") == "1"
     return app_state.search_service.search(
         SearchRequest(text, (page_number - 1) * RESULTS_PER_PAGE, RESULTS_PER_PAGE, explain, now=app_state.clock())
@@ -78,7 +74,7 @@ def run_search(app_state: AppState, request: Request, text: str, page_number: in
 
 
 def log_ranking(app_state: AppState, client: str, text: str, results: SearchResults) -> str:
-    """Log the ranking as it is shown, and give the id under which it was logged; empty if nothing is recorded."""
+    """Log the shown ranking and return its query id; empty if tracking is off."""
     if not client:
         return ""
     query_id = secrets.token_hex(12)
@@ -90,35 +86,35 @@ def log_ranking(app_state: AppState, client: str, text: str, results: SearchResu
 
 
 def find_unmet_query(app_state: AppState, text: str) -> UnmetQuery | None:
-    """What is being looked for, or has come, because of this question."""
+    """Return the newest unmet query equivalent to this text, or None."""
     found = list_unmet_queries(app_state.event_log, build_query_key(text), 1)
     return found[0] if found else None
 
 
 def build_facet_links(text: str, results: SearchResults) -> dict[str, list[FacetLink]]:
-    """Links that narrow the question, and links that widen it again."""
-    made: dict[str, list[FacetLink]] = {}
+    """Build links that add a facet value to the query or remove it."""
+    links: dict[str, list[FacetLink]] = {}
     for name, operator in FACET_OPERATORS.items():
         counts = results.facets.get(name, ())
-        choices = [_build_facet_link(text, operator, c.value, c.count) for c in counts]
-        choices = [choice for choice in choices if choice.is_selected or choice.count < results.total]
-        known = {choice.label for choice in choices}
+        shown = [_build_facet_link(text, operator, c.value, c.count) for c in counts]
+        shown = [link for link in shown if link.is_selected or link.count < results.total]
+        labels = {link.label for link in shown}
         absent = [
-            _build_facet_link(text, operator, v, 0) for v in _find_operator_values(text, operator) if v not in known
+            _build_facet_link(text, operator, v, 0) for v in _find_operator_values(text, operator) if v not in labels
         ]
-        if choices or absent:
-            made[name] = choices + absent
-    return made
+        if shown or absent:
+            links[name] = shown + absent
+    return links
 
 
 def _build_facet_link(text: str, operator: str, value: str, count: int) -> FacetLink:
     token = f"{operator}:{AGE_VALUES.get(value, value)}"
     words = text.split()
-    chosen = token in words
+    is_selected = token in words
     others = [word for word in words if word != token and not (operator == "changed" and word.startswith("changed:"))]
-    query = " ".join(others if chosen else [*others, token])
+    query = " ".join(others if is_selected else [*others, token])
     label = next((age for age, short in AGE_VALUES.items() if operator == "changed" and short == value), value)
-    return FacetLink(label, count, f"/?q={quote_plus(query)}", chosen)
+    return FacetLink(label, count, f"/?q={quote_plus(query)}", is_selected)
 
 
 def _find_operator_values(text: str, operator: str) -> list[str]:
@@ -127,8 +123,3 @@ def _find_operator_values(text: str, operator: str) -> list[str]:
         for word in text.split()
         if word.startswith(f"{operator}:") and len(word) > len(operator) + 1
     ]
-
-
-def build_link(path: str, parameters: Mapping[str, object]) -> str:
-    """A link with its parameters escaped."""
-    return path + "?" + "&".join(f"{name}={quote_plus(str(value))}" for name, value in parameters.items() if value)

@@ -1,4 +1,4 @@
-"""Serving the app: its databases opened, the index kept up to date beside it, one port."""
+"""Serve the application: open the databases, keep the index up to date, listen on one port."""
 
 import asyncio
 import contextlib
@@ -22,20 +22,18 @@ from sanderling.web.crawl_view import CollectionCrawlView
 from sanderling.web.state import AppState, SearchService
 
 SHUTDOWN_SECONDS = 3
-BACKLOG = 64  # accepted in one turn of the event loop; a few turns pass until one counts as a connection
+BACKLOG = 64  # bounds the connections accepted before the limit can apply
 
 
 class ServerAddress(Struct, frozen=True):
-    """Where to serve."""
-
     host: str = "127.0.0.1"
     port: int = 8420
-    host_names: tuple[str, ...] = ()  # host names it may be asked for under, beside addresses and localhost
-    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are believed
+    host_names: tuple[str, ...] = ()  # allowed Host names, in addition to IP addresses and localhost
+    trusted_proxies: tuple[str, ...] = ()  # proxies whose X-Forwarded-For and -Proto are trusted
 
     @property
     def is_public(self) -> bool:
-        """Can others than this machine reach it?"""
+        """Whether other machines can reach this address."""
         try:
             return not ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -43,7 +41,7 @@ class ServerAddress(Struct, frozen=True):
 
 
 def open_app_state(folder: Path, address: ServerAddress) -> AppState:
-    """Open what the app needs of a collection."""
+    """Open the databases and services of a collection."""
     open_collection_read_only(folder).close()
     log = open_event_log(folder)
     return AppState(
@@ -53,42 +51,42 @@ def open_app_state(folder: Path, address: ServerAddress) -> AppState:
 
 def serve(folder: Path, address: ServerAddress, report: Callable[[str], None], *, keep_index: bool = True) -> None:
     """Serve until interrupted."""
-    rooms = open_app_state(folder, address)
-    listening = open_socket(address)
-    port = listening.getsockname()[1]
+    app_state = open_app_state(folder, address)
+    listener = open_socket(address)
+    port = listener.getsockname()[1]
     host = f"[{address.host}]" if ":" in address.host else address.host
-    password = rooms.auth_store.create_initial_password()
+    password = app_state.auth_store.create_initial_password()
     if password:
-        report(f"password for the settings page, shown this once: {password}")
+        report(f"password for the settings page (shown only once): {password}")
     report(f"http://{host}:{port}/")
-    follower = start_indexer_process(folder) if keep_index else None
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was opened is closed
+    indexer = start_indexer_process(folder) if keep_index else None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, so that resources are closed
     try:
-        with contextlib.suppress(KeyboardInterrupt):  # the usual end of a server
-            run_server(rooms, address, [listening])
+        with contextlib.suppress(KeyboardInterrupt):  # the usual way to stop a server
+            run_server(app_state, address, [listener])
     finally:
-        if follower is not None:
-            follower.terminate()
-            follower.join()
-        rooms.event_log.close()
-        rooms.auth_store.close()
+        if indexer is not None:
+            indexer.terminate()
+            indexer.join()
+        app_state.event_log.close()
+        app_state.auth_store.close()
 
 
 def open_socket(address: ServerAddress) -> socket.socket:
-    """Take the port, or say why not."""
+    """Bind the port. Raises UsageError if that fails."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # Named as TCP, or asyncio leaves Nagle's algorithm on and every answer waits 40 ms for an acknowledgement.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # With IPPROTO_TCP asyncio disables Nagle's algorithm; otherwise each response waits 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((address.host, address.port))
+        listener.bind((address.host, address.port))
     except OSError as error:
-        listening.close()
+        listener.close()
         raise UsageError(
             f"cannot serve on {address.host} port {address.port}: {error.strerror}; try --port 0"
         ) from None
-    listening.listen(BACKLOG)
-    return listening
+    listener.listen(BACKLOG)
+    return listener
 
 
 def run_server(app_state: AppState, address: ServerAddress, sockets: Sequence[socket.socket]) -> None:
@@ -97,7 +95,7 @@ def run_server(app_state: AppState, address: ServerAddress, sockets: Sequence[so
 
 
 def build_server_config(app_state: AppState, address: ServerAddress) -> uvicorn.Config:
-    """Return the settings of the server. Forwarded headers are believed of named proxies only, not even of loopback."""
+    """Build the uvicorn configuration. Forwarded headers are trusted only from named proxies."""
     return uvicorn.Config(
         build_app(app_state, address.host_names),
         log_level="warning",

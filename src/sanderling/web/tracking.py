@@ -1,7 +1,7 @@
-"""Events of behaviour, as the browser reports them. First party, a random number for a name, no address kept.
+"""Record behavior events reported by the browser: first party, under a random id, without addresses.
 
-A browser that sends Do-Not-Track or Global Privacy Control is not recorded at all and gets no cookie; one switch in the
-settings turns recording off for everybody.
+A browser that sends Do-Not-Track or Global Privacy Control is not recorded and gets no cookie. A setting turns
+recording off for all.
 """
 
 import secrets
@@ -20,23 +20,21 @@ from sanderling.web.state import DAY_SECONDS, AppState, get_app_state
 
 CLIENT_COOKIE = "sanderling_client"
 COOKIE_SECONDS = 180 * 86400
-MAX_EVENTS = 100  # in one report
+MAX_EVENTS = 100  # per report
 MAX_UNMET_QUERIES = 20
-MAX_UNMET_PER_CLIENT = 5  # a day
+MAX_UNMET_PER_CLIENT = 5  # per day
 REPHRASE_SECONDS = 120.0
 MAX_DWELL_SECONDS = 6 * 3600.0
 
 
 class ReportedEvent(Struct, frozen=True):
-    """One line of a report."""
-
     action: UserAction
     count: int = 1
     value: float = 0.0
 
 
 class TrackingReport(Struct, frozen=True):
-    """What a page reports about itself."""
+    """The events of one page, as reported by track.js."""
 
     events: list[ReportedEvent]
     query_id: str = ""
@@ -45,7 +43,7 @@ class TrackingReport(Struct, frozen=True):
 
 
 class SearchRating(Struct, frozen=True):
-    """What somebody says of a search."""
+    """A user's rating of a search."""
 
     query_id: str
     found: bool
@@ -53,21 +51,21 @@ class SearchRating(Struct, frozen=True):
 
 
 def can_track(request: Request) -> bool:
-    """Is recording switched on, and does this browser not object?"""
-    objects = request.headers.get("dnt") == "1" or request.headers.get("sec-gpc") == "1"
-    return get_app_state(request).is_tracking and not objects
+    """Return whether recording is on and the browser does not object."""
+    opted_out = request.headers.get("dnt") == "1" or request.headers.get("sec-gpc") == "1"
+    return get_app_state(request).is_tracking and not opted_out
 
 
 def get_client_id(request: Request) -> str:
-    """The random name of this browser; a new one if it has none; empty if it must not have one."""
+    """Return the random id of this browser, new if it has none; empty if it must not be tracked."""
     if not can_track(request):
         return ""
-    known = request.cookies.get(CLIENT_COOKIE, "")
-    return known if 16 <= len(known) <= 64 and known.isalnum() else secrets.token_hex(16)
+    client_id = request.cookies.get(CLIENT_COOKIE, "")
+    return client_id if 16 <= len(client_id) <= 64 and client_id.isalnum() else secrets.token_hex(16)
 
 
 def set_client_cookie(response: Response, request: Request, client: str) -> None:
-    """Give the browser its name, for our own pages only; take it away where it must not have one."""
+    """Set the client cookie; delete it if the client must not be tracked."""
     if client and request.cookies.get(CLIENT_COOKIE) != client:
         secure = request.url.scheme == "https"
         response.set_cookie(CLIENT_COOKIE, client, COOKIE_SECONDS, httponly=True, samesite="strict", secure=secure)
@@ -76,19 +74,19 @@ def set_client_cookie(response: Response, request: Request, client: str) -> None
 
 
 async def record_events(request: Request) -> Response:
-    """POST /api/events: a page reports what was done on it."""
+    """POST /api/events: record the events of a page."""
     if not is_same_origin(request):
-        return JSONResponse({"error": "reports come from our own pages only"}, 403)
+        return JSONResponse({"error": "reports are accepted only from this site"}, 403)
     client = request.cookies.get(CLIENT_COOKIE, "")
     if not can_track(request) or not client:
         return JSONResponse({"taken": 0})
-    told = await _parse_body(request, TrackingReport)
-    if told is None or len(told.events) > MAX_EVENTS:
-        return JSONResponse({"error": "no report"}, 422)
-    rooms = get_app_state(request)
-    query_id = told.query_id if is_own_query(rooms, told.query_id, client) else ""
-    events = [_build_event(done, told, client, query_id, rooms.clock()) for done in told.events]
-    return JSONResponse({"taken": rooms.event_log.record_events(events)})
+    report = await _parse_body(request, TrackingReport)
+    if report is None or len(report.events) > MAX_EVENTS:
+        return JSONResponse({"error": "not a valid report"}, 422)
+    app_state = get_app_state(request)
+    query_id = report.query_id if is_own_query(app_state, report.query_id, client) else ""
+    events = [_build_event(event, report, client, query_id, app_state.clock()) for event in report.events]
+    return JSONResponse({"taken": app_state.event_log.record_events(events)})
 
 
 def _build_event(reported: ReportedEvent, report: TrackingReport, client: str, query_id: str, now: float) -> UserEvent:
@@ -106,45 +104,45 @@ def _build_event(reported: ReportedEvent, report: TrackingReport, client: str, q
 
 
 async def record_rating(request: Request) -> Response:
-    """POST /api/rating: did you find it? If not, more is looked for."""
+    """POST /api/rating: record a rating; a bad one becomes an unmet query."""
     if not is_same_origin(request):
-        return JSONResponse({"error": "ratings come from our own pages only"}, 403)
+        return JSONResponse({"error": "ratings are accepted only from this site"}, 403)
     client = request.cookies.get(CLIENT_COOKIE, "")
-    rated = await _parse_body(request, SearchRating)
-    rooms = get_app_state(request)
-    if rated is None or not can_track(request) or not is_own_query(rooms, rated.query_id, client):
-        return JSONResponse({"error": "no search to rate"}, 422)
-    now = rooms.clock()
-    stars = rated.stars if 1 <= rated.stars <= 5 else (5 if rated.found else 1)
-    rooms.event_log.record_events(
-        [UserEvent(client, UserAction.RATING, now, rated.query_id, object_id_field="query", value=stars)]
+    rating = await _parse_body(request, SearchRating)
+    app_state = get_app_state(request)
+    if rating is None or not can_track(request) or not is_own_query(app_state, rating.query_id, client):
+        return JSONResponse({"error": "unknown search, or tracking is off"}, 422)
+    now = app_state.clock()
+    stars = rating.stars if 1 <= rating.stars <= 5 else (5 if rating.found else 1)
+    app_state.event_log.record_events(
+        [UserEvent(client, UserAction.RATING, now, rating.query_id, object_id_field="query", value=stars)]
     )
-    if rated.found:
+    if rating.found:
         return JSONResponse({"brief": None})
-    return JSONResponse({"brief": report_unmet_query(rooms, rated.query_id, client, now)})
+    return JSONResponse({"brief": report_unmet_query(app_state, rating.query_id, client, now)})
 
 
 def report_unmet_query(app_state: AppState, query_id: str, client: str, now: float) -> int | None:
-    """Raise Low_Rating and crawl_more for a search, unless too much is asked for already.
+    """Store an unmet query for a search and return its id.
 
-    None where the owner has not switched it on: a visitor must not steer a crawl, not even one that runs anyway.
+    None if crawls for unmet queries are off, since a visitor must not steer a crawl, or if a limit is reached.
     """
     if not app_state.should_crawl_unmet:
         return None
     query, urls = _load_ranking(app_state, query_id)
     db = app_state.event_log.db
     (waiting,) = db.execute("SELECT count(*) FROM briefs WHERE state <> 'answered'").fetchone()
-    (mine,) = db.execute(
+    (client_count,) = db.execute(
         "SELECT count(*) FROM events WHERE client_id = ? AND action_name = 'rating' AND value < 3 AND at > ?",
         (client, now - DAY_SECONDS),
     ).fetchone()
-    if not query or waiting >= MAX_UNMET_QUERIES or mine > MAX_UNMET_PER_CLIENT:
+    if not query or waiting >= MAX_UNMET_QUERIES or client_count > MAX_UNMET_PER_CLIENT:
         return None
     return add_unmet_query(app_state.event_log, query, urls, len(urls), now).id
 
 
 def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:
-    """The search this client gave up on by typing another: its last one, a moment ago, nothing opened from it."""
+    """Return the client's last search if it was rephrased shortly after without a click; else empty."""
     if not client:
         return ""
     row = app_state.event_log.db.execute(

@@ -1,4 +1,4 @@
-"""Pages that show the crawl: stored pages, their history, changes, the dashboard, what is due, what users do."""
+"""Pages about the crawl: stored pages, history, changes, schedule, dashboard, user statistics."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sanderling.changes.feed import ChangeFeedEntry, build_feed_id, write_atom_entries
-from sanderling.changes.fingerprint_diff import BlockAction as Happened
 from sanderling.changes.word_diff import DiffOperation
 from sanderling.search.feedback.events import ACTION_NUMBERS, UserAction, UserEvent
 from sanderling.search.feedback.unmet_queries import list_unmet_queries
@@ -25,7 +24,7 @@ CHANGES_PER_PAGE = 50
 
 
 def require_login(handler: PageHandler) -> PageHandler:
-    """Where the app is open to the world, what it shows of the crawl is for those who log in."""
+    """Redirect to the login page if the application is public and the client is not logged in."""
 
     @wraps(handler)
     def guarded(request: Request) -> Response:
@@ -37,51 +36,49 @@ def require_login(handler: PageHandler) -> PageHandler:
 
 
 def get_int_param(request: Request, name: str, maximum: int = 10**15) -> int:
-    """A whole number from the address; 0 if there is none."""
+    """Return an integer query parameter; 0 if missing or not valid."""
     text = request.query_params.get(name, "")
     return min(int(text), maximum) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
 def get_url_param(request: Request) -> str:
-    """The URL the address asks about."""
     return request.query_params.get("url", "")[:MAX_URL_LENGTH]
 
 
 def get_version_params(request: Request) -> tuple[int, int]:
-    """The visits whose bodies the address asks to compare; where it names none, the last two versions."""
+    """Return the visits to compare; by default the last two versions."""
     old, new = get_app_state(request).crawl_view.find_last_versions(get_url_param(request))
     return get_int_param(request, "old") or old, get_int_param(request, "new") or new
 
 
-def render_missing(request: Request, what: str) -> Response:
-    """A page that says what is not here."""
-    return render_template(request, "missing.html", {"what": what}, 404)
+def render_missing(request: Request, target: str) -> Response:
+    return render_template(request, "missing.html", {"target": target}, 404)
 
 
 # Stored pages
 
 
 def view_page(request: Request) -> Response:
-    """GET /view: a stored page in a frame, with its tool bar; being opened from a result counts as a click."""
-    rooms, url = get_app_state(request), get_url_param(request)
-    body = rooms.crawl_view.load_body(url, get_int_param(request, "visit"), float(get_int_param(request, "at")))
+    """GET /view: a stored page in a frame with a toolbar. Opening it from a result counts as a click."""
+    app_state, url = get_app_state(request), get_url_param(request)
+    body = app_state.crawl_view.load_body(url, get_int_param(request, "visit"), float(get_int_param(request, "at")))
     if body is None:
         return render_missing(request, url)
     client = get_client_id(request)
     query_id, position = request.query_params.get("qid", "")[:64], get_int_param(request, "p", 10_000)
-    if query_id and is_own_query(rooms, query_id, client):
-        rooms.event_log.record_events(
-            [UserEvent(client, UserAction.CLICK, rooms.clock(), query_id, url, position=position)]
+    if query_id and is_own_query(app_state, query_id, client):
+        app_state.event_log.record_events(
+            [UserEvent(client, UserAction.CLICK, app_state.clock(), query_id, url, position=position)]
         )
-    about = {"body": body, "page": rooms.crawl_view.get_page(url), "query_id": query_id, "position": position,
+    context = {"body": body, "page": app_state.crawl_view.get_page(url), "query_id": query_id, "position": position,
              "tracking": bool(client), "q": request.query_params.get("q", "")[:400]}  # fmt: skip
-    response = render_template(request, "view.html", about)
+    response = render_template(request, "view.html", context)
     set_client_cookie(response, request, client)
     return response
 
 
 def stored_page(request: Request) -> Response:
-    """GET /stored: the stored page itself, harmless, for the frame."""
+    """GET /stored: the sanitized page, for the frame."""
     body = get_app_state(request).crawl_view.load_body(
         get_url_param(request), get_int_param(request, "visit"), float(get_int_param(request, "at"))
     )
@@ -104,7 +101,7 @@ def _build_sandboxed_response(page: bytes, nonce: str, *, allow_scripts: bool, s
 
 
 def stored_resource(request: Request) -> Response:
-    """GET /stored/part: an image or a style sheet of a stored page."""
+    """GET /stored/part: an image or stylesheet of a stored page."""
     body = get_app_state(request).crawl_view.load_body(
         get_url_param(request), at=float(get_int_param(request, "at")) + DAY_SECONDS
     )
@@ -116,7 +113,7 @@ def stored_resource(request: Request) -> Response:
 
 
 def stored_file(request: Request) -> Response:
-    """GET /stored/file: the body as it came, to be saved."""
+    """GET /stored/file: download the stored body."""
     body = get_app_state(request).crawl_view.load_body(get_url_param(request), get_int_param(request, "visit"))
     if body is None:
         return render_missing(request, get_url_param(request))
@@ -125,122 +122,134 @@ def stored_file(request: Request) -> Response:
     return Response(body.content, 200, headers, "application/octet-stream")
 
 
-# Their past
+# History and changes
 
 
 @require_login
 def history_page(request: Request) -> Response:
-    """GET /history: every visit to a page, on a line of time and as a list."""
-    rooms, url = get_app_state(request), get_url_param(request)
-    page, versions = rooms.crawl_view.get_page(url), rooms.crawl_view.list_visits(url, 200)
+    """GET /history: all visits to a page, as a timeline and a table."""
+    app_state, url = get_app_state(request), get_url_param(request)
+    page, versions = app_state.crawl_view.get_page(url), app_state.crawl_view.list_visits(url, 200)
     if not versions:
         return render_missing(request, url)
     stored = [version for version in versions if version.stored and version.outcome == "fetched"]
-    before = {newer.visit: older.visit for newer, older in pairwise(stored)}
+    previous = {newer.visit: older.visit for newer, older in pairwise(stored)}
     first, last = versions[-1].at, versions[0].at
-    spread = max(last - first, 1.0)
-    marks = [(round(20 + 960 * (v.at - first) / spread, 1), v) for v in versions]
-    return render_template(request, "history.html", {"url": url, "page": page, "versions": versions, "before": before,
-                                             "marks": marks, "first": first, "last": last})  # fmt: skip
+    duration = max(last - first, 1.0)
+    points = [(round(20 + 960 * (v.at - first) / duration, 1), v) for v in versions]
+    context = {
+        "url": url,
+        "page": page,
+        "versions": versions,
+        "previous": previous,
+        "points": points,
+        "first": first,
+        "last": last,
+    }
+    return render_template(request, "history.html", context)
 
 
 @require_login
 def diff_page(request: Request) -> Response:
-    """GET /diff: two versions side by side, word by word."""
-    url, (old, new), window = get_url_param(request), get_version_params(request), get_app_state(request).crawl_view
-    report = window.compare_versions(url, old, new)
-    before, after = window.load_body(url, old), window.load_body(url, new)
+    """GET /diff: two versions side by side."""
+    url, (old, new), crawl_view = get_url_param(request), get_version_params(request), get_app_state(request).crawl_view
+    report = crawl_view.compare_versions(url, old, new)
+    before, after = crawl_view.load_body(url, old), crawl_view.load_body(url, new)
     if report is None or before is None or after is None:
         return render_missing(request, url)
-    about = {
+    context = {
         "url": url,
         "report": report,
         "before": before,
         "after": after,
-        "Mark": DiffOperation,
-        "Happened": Happened,
+        "DiffOperation": DiffOperation,
     }
-    return render_template(request, "diff.html", about)
+    return render_template(request, "diff.html", context)
 
 
 @require_login
 def changes_page(request: Request) -> Response:
-    """GET /changes: what changed, by kind, site and time."""
+    """GET /changes: changes by kind, site and time."""
     kind, site, days = _get_change_filters(request)
-    rooms, page = get_app_state(request), max(1, get_int_param(request, "page", 1000))
-    since = rooms.clock() - days * DAY_SECONDS if days else 0.0
-    rows = rooms.crawl_view.list_changes(kind, site, since, (page - 1) * CHANGES_PER_PAGE, CHANGES_PER_PAGE + 1)
-    about = {
+    app_state, page = get_app_state(request), max(1, get_int_param(request, "page", 1000))
+    since = app_state.clock() - days * DAY_SECONDS if days else 0.0
+    rows = app_state.crawl_view.list_changes(kind, site, since, (page - 1) * CHANGES_PER_PAGE, CHANGES_PER_PAGE + 1)
+    context = {
         "rows": rows[:CHANGES_PER_PAGE],
-        "more": len(rows) > CHANGES_PER_PAGE,
+        "has_next": len(rows) > CHANGES_PER_PAGE,
         "kinds": CHANGE_KINDS,
         "kind": kind,
         "site": site,
         "days": days,
         "page": page,
     }
-    return render_template(request, "changes.html", about)
+    return render_template(request, "changes.html", context)
 
 
 @require_login
 def changes_feed(request: Request) -> Response:
-    """GET /changes.atom: the newest changes of a kind and a site, to subscribe to."""
+    """GET /changes.atom: the newest changes of a kind and site."""
     kind, site, _ = _get_change_filters(request)
     rows = get_app_state(request).crawl_view.list_changes(kind, site, 0.0, 0, CHANGES_PER_PAGE)
     entries = [
         ChangeFeedEntry(row.url, row.at, row.title, row.kinds, f"significance {row.significance:.2f}") for row in rows
     ]
-    about = " ".join(word for word in ("Changes", kind and f"({kind})", site and f"of {site}") if word)
-    body = write_atom_entries(entries, about, build_feed_id(f"changes {kind} {site}"))
+    title = " ".join(word for word in ("Changes", kind and f"({kind})", site and f"of {site}") if word)
+    body = write_atom_entries(entries, title, build_feed_id(f"changes {kind} {site}"))
     return Response(body, media_type="application/atom+xml")
 
 
 def _get_change_filters(request: Request) -> tuple[str, str, int]:
-    """The kind of changes, the site and the days the address asks about."""
-    asked = request.query_params
-    kind = asked.get("kind", "") if asked.get("kind", "") in CHANGE_KINDS else ""
-    return kind, asked.get("site", "")[:200].strip().lower(), get_int_param(request, "days", 3650)
+    params = request.query_params
+    kind = params.get("kind", "") if params.get("kind", "") in CHANGE_KINDS else ""
+    return kind, params.get("site", "")[:200].strip().lower(), get_int_param(request, "days", 3650)
 
 
 @require_login
 def due_page(request: Request) -> Response:
-    """GET /due: what is visited next, and why."""
+    """GET /due: the next URLs to visit, with reasons."""
     return render_template(request, "due.html", {"rows": get_app_state(request).crawl_view.list_due_urls(100)})
 
 
-# The crawl, and its users
+# Crawl and user statistics
 
 
 @require_login
 def dashboard_page(request: Request) -> Response:
-    """GET /dashboard: the crawl as it runs; the numbers move by themselves."""
-    rooms = get_app_state(request)
-    window = rooms.crawl_view
-    about = {
-        "status": window.get_status(),
-        "hosts": window.list_hosts(20),
-        "migrants": window.list_workers(),
-        "errors": window.list_errors(12),
-        "reasons": window.count_reasons(),
-        "rates": window.compute_visit_rates(60),
-        "freshness": window.compute_freshness(),
-        "signals": list_signals(rooms),
-        "briefs": list_unmet_queries(rooms.event_log, limit=8),
-        "index": rooms.search_service.get_index_state(),
+    """GET /dashboard: the state of the crawl, updated live."""
+    app_state = get_app_state(request)
+    crawl_view = app_state.crawl_view
+    context = {
+        "status": crawl_view.get_status(),
+        "hosts": crawl_view.list_hosts(20),
+        "workers": crawl_view.list_workers(),
+        "errors": crawl_view.list_errors(12),
+        "reasons": crawl_view.count_reasons(),
+        "rates": crawl_view.compute_visit_rates(60),
+        "freshness": crawl_view.compute_freshness(),
+        "signals": list_signals(app_state),
+        "unmet_queries": list_unmet_queries(app_state.event_log, limit=8),
+        "index": app_state.search_service.get_index_state(),
     }
-    return render_template(request, "dashboard.html", about)
+    return render_template(request, "dashboard.html", context)
 
 
 @require_login
 def stats_page(request: Request) -> Response:
-    """GET /stats: what users do, per action, page, question and day."""
-    rooms = get_app_state(request)
+    """GET /stats: user events by action, page, query and day, and learned weights."""
+    app_state = get_app_state(request)
     days = get_int_param(request, "days", 3650) or 30
-    since = rooms.clock() - days * DAY_SECONDS
-    tables = {by: rooms.event_log.count_events(by, since) for by in ("action", "page", "query", "day")}
-    learned = rooms.event_log.db.execute(
+    since = app_state.clock() - days * DAY_SECONDS
+    tables = {group: app_state.event_log.count_events(group, since) for group in ("action", "page", "query", "day")}
+    learned = app_state.event_log.db.execute(
         "SELECT key, url, weight, clicks, examined, clients, pattern, apriori FROM weights"
         " WHERE weight <> 0 AND key <> '' ORDER BY abs(weight) DESC LIMIT 30"
     ).fetchall()
-    about = {"tables": tables, "days": days, "learned": learned, "pids": ACTION_NUMBERS, "tracking": rooms.is_tracking}
-    return render_template(request, "stats.html", about)
+    context = {
+        "tables": tables,
+        "days": days,
+        "learned": learned,
+        "action_numbers": ACTION_NUMBERS,
+        "tracking": app_state.is_tracking,
+    }
+    return render_template(request, "stats.html", context)

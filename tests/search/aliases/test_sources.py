@@ -1,4 +1,4 @@
-"""Other names from a stored collection and from files, through the command."""
+"""Aliases from stored collections and files, by the command."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,9 +47,9 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     thread.start()
     folder = tmp_path_factory.mktemp("crawl") / "collection"
     url = f"http://127.0.0.1:{server.server_port}/"
-    words = ["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--workers", "1"]
+    arguments = ["crawl", url, "-C", str(folder), "--allow-private", "--delay", "0", "--quiet", "--workers", "1"]
     try:
-        assert main(words) == 0
+        assert main(arguments) == 0
     finally:
         server.shutdown()
         thread.join()
@@ -58,18 +58,18 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(output: str) -> dict[tuple[str, str], tuple[int, int]]:
-    told = [json.loads(line) for line in output.splitlines()]
-    return {(row["name"], row["alias"]): (row["count"], row["source_count"]) for row in told}
+    parsed = [json.loads(line) for line in output.splitlines()]
+    return {(row["name"], row["alias"]): (row["count"], row["source_count"]) for row in parsed}
 
 
-def test_names_are_found_in_stored_pages(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_aliases_are_found_in_stored_pages(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "Mumbai", "Nowhere", "-C", str(collection), "--json", "--workers", "1"]) == 0
     output = capsys.readouterr()
     assert rows(output.out) == {("Mumbai", "Bombay"): (2, 2)}
     assert "nothing calls 'Nowhere' by another name" in output.err
 
 
-def test_links_and_redirects_give_names_too(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_links_and_redirects_give_aliases(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "Mumbai", "-C", str(collection), "--json", "--links", "--workers", "2"]) == 0
     assert set(rows(capsys.readouterr().out)) == {
         ("Mumbai", "Bombay"),
@@ -78,31 +78,31 @@ def test_links_and_redirects_give_names_too(collection: Path, capsys: pytest.Cap
     }
 
 
-def test_own_texts_and_a_file_of_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_files_and_a_file_of_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("Aspirin, also\nknown as acetylsalicylic acid, helps.")
     (tmp_path / "names.txt").write_text("aspirin\n\naspirin\n")
-    words = ["aliases", "--names", str(tmp_path / "names.txt"), "--text", str(tmp_path / "notes"), "--workers", "1"]
-    assert main(words) == 0
+    arguments = ["aliases", "--names", str(tmp_path / "names.txt"), "--text", str(tmp_path / "notes"), "--workers", "1"]
+    assert main(arguments) == 0
     assert "acetylsalicylic acid" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "message"),
     [
         ([], "say whose other names you want"),
-        (["x", "--pattern", "aka"], "is no pattern"),
+        (["x", "--pattern", "aka"], "is not a pattern"),
         (["x", "--text", "/nowhere"], "there is no file or folder /nowhere to read"),
         (["--names", "/nowhere"], "cannot read the names in /nowhere: No such file or directory"),
         (["x", "-C", "/nowhere"], "there is no collection in /nowhere"),
     ],
 )
-def test_bad_requests_get_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["aliases", *words]) == 4
-    assert sentence in capsys.readouterr().err
+def test_invalid_arguments_are_reported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", *arguments]) == 4
+    assert message in capsys.readouterr().err
 
 
-def test_links_to_the_same_page_are_names_of_it() -> None:
+def test_anchor_texts_of_the_same_page_are_aliases() -> None:
     anchors = [
         Anchor("a", "1", "Big Apple"),
         Anchor("b", "1", "New York"),
@@ -113,8 +113,8 @@ def test_links_to_the_same_page_are_names_of_it() -> None:
     assert [(mention.name, mention.alias, mention.source) for mention in found] == [("new york", "Big Apple", "a")]
 
 
-def test_redirects_are_names_in_both_directions() -> None:
+def test_redirects_are_aliases_in_both_directions() -> None:
     redirects = [Redirect("http://x/wiki/Big_Apple.html", "http://x/ny", "New York")]
     assert extract_url_words(redirects[0].source) == "Big Apple"
-    for asked, answer in (("New York", "Big Apple"), ("big apple", "New York")):
-        assert [mention.alias for mention in find_redirect_mentions(redirects, NameMatcher([asked]))] == [answer]
+    for name, alias in (("New York", "Big Apple"), ("big apple", "New York")):
+        assert [mention.alias for mention in find_redirect_mentions(redirects, NameMatcher([name]))] == [alias]

@@ -1,4 +1,4 @@
-"""Golden numbers of the thesis with their corrections, and frequent sets others computed."""
+"""Corrected numbers of the thesis, and frequent sets computed by other tools."""
 
 import csv
 import json
@@ -15,9 +15,9 @@ from sanderling.search.feedback.apriori import (  # fmt: skip
     find_rules,
 )
 
-# MIG Tables 6.2-6.5: what each of 15 users did on page P1 (8 bookmark, 1 scroll, 10 save, ...).
+# MIG Tables 6.2-6.5: actions of 15 users on page P1 (8 bookmark, 1 scroll, 10 save, ...).
 P1 = [{8, 1, 5}, {10, 8, 1}, {6}, {7}, {9}, {11}, {12}, {1, 8, 10}, {4}, {2}, {8, 3}, {13}, {8, 10}, {8}, {1, 5}]
-PRINTED_P1, PRINTED_P2 = 3.34, 2.6  # C1 slipped from 67 to 100 %; the second is not what its own working gives
+PRINTED_P1, PRINTED_P2 = 3.34, 2.6  # P1: C1 misprinted as 100 % instead of 67 %; P2: not the result of its own steps
 
 
 def test_supports_of_the_worked_example() -> None:
@@ -27,13 +27,13 @@ def test_supports_of_the_worked_example() -> None:
     ]  # fmt: skip
 
 
-def test_the_printed_triple_is_not_frequent_at_twenty_percent() -> None:
+def test_printed_triple_is_not_frequent_at_20_percent() -> None:
     assert compute_min_count(0.2, 15) == 3
     assert frozenset({1, 8, 10}) not in find_frequent_sets(P1, 3)
     assert max(find_frequent_sets(P1, 2), key=len) == {1, 8, 10}
 
 
-def test_page_one_weighs_three_and_not_what_was_printed() -> None:
+def test_weight_of_page_1_differs_from_the_printed_value() -> None:
     page = compute_page_weight(P1, min_support=2 / 15)
     subsets = ((10,), (8,), (1,), (8, 10), (1, 10), (1, 8))
     assert [round(page.confidences[s], 2) for s in subsets] == [0.67, 0.33, 0.5, 0.67, 1.0, 0.67]
@@ -41,36 +41,36 @@ def test_page_one_weighs_three_and_not_what_was_printed() -> None:
     assert round(page.weight, 2) != PRINTED_P1
 
 
-def test_at_the_stated_support_a_pair_speaks_for_the_page() -> None:
+def test_stated_support_gives_a_pair() -> None:
     page = compute_page_weight(P1)
     assert (page.pattern, page.weight, page.normalized_weight) == ((8, 10), 1.0, 0.5)
 
 
 @pytest.mark.parametrize(("mouse_and_print", "weight"), [(4, 2.33), (3, 3.0), (2, 3.33)])
-def test_page_two_depends_on_a_count_that_cannot_be(mouse_and_print: int, weight: float) -> None:
-    printing, mouse, favourite = 9, 13, 8
+def test_weight_of_page_2_depends_on_an_impossible_count(mouse_and_print: int, weight: float) -> None:
+    printing, mouse, bookmark = 9, 13, 8
     counts = {
-        frozenset({printing}): 6, frozenset({mouse}): 3, frozenset({favourite}): 4,
-        frozenset({mouse, favourite}): 2, frozenset({mouse, printing}): mouse_and_print,
-        frozenset({printing, favourite}): 3, frozenset({printing, mouse, favourite}): 2,
+        frozenset({printing}): 6, frozenset({mouse}): 3, frozenset({bookmark}): 4,
+        frozenset({mouse, bookmark}): 2, frozenset({mouse, printing}): mouse_and_print,
+        frozenset({printing, bookmark}): 3, frozenset({printing, mouse, bookmark}): 2,
     }  # fmt: skip
-    page = compute_pattern_weight({printing, mouse, favourite}, counts)
+    page = compute_pattern_weight({printing, mouse, bookmark}, counts)
     assert round(page.weight, 2) == weight
     assert round(page.weight, 2) != PRINTED_P2
 
 
-def test_a_page_without_a_pattern_weighs_nothing() -> None:
+def test_page_without_a_pattern_has_no_weight() -> None:
     assert compute_page_weight([]).weight == 0
     assert compute_page_weight([{1}, {2}, {3}]).weight == 0
 
 
-def test_every_confidence_lies_between_nothing_and_one() -> None:
+def test_confidences_are_between_0_and_1() -> None:
     counts = find_frequent_sets(P1, 1)
     assert all(0 < c <= 1 for c in compute_confidences({1, 5, 8}, counts).values())
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_textbook_examples_give_their_sets(which: int, suites: Path) -> None:
+def test_frequent_sets_of_textbook_examples(which: int, suites: Path) -> None:
     example = json.loads((suites / "baskets" / "textbook.json").read_text())[which]
     found = find_frequent_sets(example["transactions"], example["min_count"])
     assert found == {frozenset(row["items"]): row["count"] for row in example["frequent"]}
@@ -82,7 +82,7 @@ def groceries(suites: Path) -> list[list[str]]:
         return [[item.strip() for item in row] for row in csv.reader(lines) if row]
 
 
-def test_groceries_give_all_known_frequent_sets(groceries: list[list[str]], suites: Path) -> None:
+def test_frequent_sets_of_groceries(groceries: list[list[str]], suites: Path) -> None:
     known = json.loads((suites / "baskets" / "groceries_frequent_0.01.json").read_text())
     found = find_frequent_sets(groceries, compute_min_count(0.01, len(groceries)))
     assert found == {frozenset(row["items"]): row["count"] for row in known}
@@ -91,7 +91,7 @@ def test_groceries_give_all_known_frequent_sets(groceries: list[list[str]], suit
 @pytest.mark.parametrize(
     ("support", "confidence", "expected"), [(0.001, 0.5, 5668), (0.001, 0.8, 410), (0.006, 0.25, 463), (0.01, 0.5, 15)]
 )
-def test_groceries_give_the_known_number_of_rules(
+def test_number_of_rules_of_groceries(
     support: float, confidence: float, expected: int, groceries: list[list[str]]
 ) -> None:
     counts = find_frequent_sets(groceries, compute_min_count(support, len(groceries)))

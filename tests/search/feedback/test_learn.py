@@ -1,4 +1,4 @@
-"""What users did becomes what the search knows."""
+"""Learning of weights, and unmet queries."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,22 +23,22 @@ PAGES = tuple(f"https://a.example/{i}" for i in range(6))
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[EventLog]:
-    made = open_event_log(tmp_path)
-    yield made
-    made.close()
+    event_log = open_event_log(tmp_path)
+    yield event_log
+    event_log.close()
 
 
-def visit(log: EventLog, client: str, place: int, *actions: UserAction, query: str = "tide tables") -> None:
-    """A client sees the ranking, opens one result and does things there."""
+def add_visit(log: EventLog, client: str, index: int, *actions: UserAction, query: str = "tide tables") -> None:
+    """Record a ranking, a click on one result, and actions there."""
     log.record_ranking(ShownRanking(f"{client}-{query}", client, query, NOW, PAGES))
-    done = [
-        UserEvent(client, a, NOW, f"{client}-{query}", PAGES[place], position=place + 1)
+    events = [
+        UserEvent(client, a, NOW, f"{client}-{query}", PAGES[index], position=index + 1)
         for a in (UserAction.CLICK, *actions)
     ]
-    log.record_events(done)
+    log.record_events(events)
 
 
-def test_satisfaction_is_read_off_what_was_done() -> None:
+def test_satisfaction_by_actions() -> None:
     assert compute_satisfaction({UserAction.SCROLL: 3}) == 0
     assert compute_satisfaction({UserAction.CLICK: 1, UserAction.PRINT: 1}) == 1
     assert compute_satisfaction({UserAction.CLICK: 1, UserAction.ACTIVE: 60, UserAction.DWELL: 90}) == 1
@@ -46,9 +46,9 @@ def test_satisfaction_is_read_off_what_was_done() -> None:
     assert compute_satisfaction({UserAction.CLICK: 1}) == 0.6
 
 
-def test_pages_users_work_with_gain_weight_and_a_pattern(log: EventLog) -> None:
+def test_used_page_gets_weight_and_pattern(log: EventLog) -> None:
     for number in range(15):
-        visit(log, f"c{number}", 4, UserAction.BOOKMARK, UserAction.SCROLL)
+        add_visit(log, f"c{number}", 4, UserAction.BOOKMARK, UserAction.SCROLL)
     learned = learn_weights(log, NOW)
     assert (learned.rankings, learned.patterns) == (15, 1)
     ((pattern, score),) = log.db.execute(
@@ -59,9 +59,9 @@ def test_pages_users_work_with_gain_weight_and_a_pattern(log: EventLog) -> None:
     assert weight(compute_page_id(PAGES[4])) > 0.5 > 0 > weight(compute_page_id(PAGES[0]))
 
 
-def test_an_unknown_question_backs_off_to_what_holds_for_any(log: EventLog) -> None:
+def test_unknown_query_backs_off_to_the_page_weight(log: EventLog) -> None:
     for number in range(20):
-        visit(log, f"c{number}", 2, UserAction.PRINT, query=f"words {number % 4}")
+        add_visit(log, f"c{number}", 2, UserAction.PRINT, query=f"words {number % 4}")
     learn_weights(log, NOW)
     known, unknown = ClickWeights(log)("words 1"), ClickWeights(log)("something else")
     assert known(compute_page_id(PAGES[2])) > unknown(compute_page_id(PAGES[2])) > 0
@@ -69,20 +69,20 @@ def test_an_unknown_question_backs_off_to_what_holds_for_any(log: EventLog) -> N
 
 
 def test_weights_are_read_again_after_learning(log: EventLog) -> None:
-    taught = ClickWeights(log)
-    assert taught("tide")(compute_page_id(PAGES[1])) == 0
+    weights = ClickWeights(log)
+    assert weights("tide")(compute_page_id(PAGES[1])) == 0
     for number in range(20):
-        visit(log, f"c{number}", 1, UserAction.SAVE, query="tide")
+        add_visit(log, f"c{number}", 1, UserAction.SAVE, query="tide")
     learn_weights(log, NOW)
-    assert taught("tide")(compute_page_id(PAGES[1])) > 0
+    assert weights("tide")(compute_page_id(PAGES[1])) > 0
 
 
-def test_mining_is_signalled(log: EventLog) -> None:
+def test_learning_raises_mining_signal(log: EventLog) -> None:
     learn_weights(log, NOW)
     assert [raised.signal for raised in log.list_signals()] == ["Mining"]
 
 
-def test_a_search_that_did_not_satisfy_becomes_one_brief(log: EventLog) -> None:
+def test_equivalent_unmet_queries_are_merged(log: EventLog) -> None:
     first = add_unmet_query(log, "tide tables", list(PAGES), 12, NOW)
     again = add_unmet_query(log, "Tables of the tide", list(PAGES), 12, NOW)
     assert first.urls == PAGES[:5]
@@ -90,10 +90,10 @@ def test_a_search_that_did_not_satisfy_becomes_one_brief(log: EventLog) -> None:
     assert again.id != first.id or len(list_unmet_queries(log)) == 1
 
 
-def test_briefs_are_handed_out_once_and_answered(log: EventLog) -> None:
-    asked = add_unmet_query(log, "tide", list(PAGES), 12, NOW)
-    assert [brief.id for brief in claim_unmet_queries(log)] == [asked.id]
+def test_unmet_query_is_claimed_once_and_completed(log: EventLog) -> None:
+    added = add_unmet_query(log, "tide", list(PAGES), 12, NOW)
+    assert [unmet.id for unmet in claim_unmet_queries(log)] == [added.id]
     assert claim_unmet_queries(log) == []
-    complete_unmet_query(log, asked.id, 7, NOW + 60)
-    (kept,) = list_unmet_queries(log)
-    assert (kept.state, kept.new_page_count, kept.answered_at) == (ANSWERED, 7, NOW + 60)
+    complete_unmet_query(log, added.id, 7, NOW + 60)
+    (stored,) = list_unmet_queries(log)
+    assert (stored.state, stored.new_page_count, stored.answered_at) == (ANSWERED, 7, NOW + 60)

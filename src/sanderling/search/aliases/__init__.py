@@ -1,1 +1,1 @@
-"""Other names of things, found in stored pages."""
+"""Find aliases: other names of the same thing, in stored pages."""

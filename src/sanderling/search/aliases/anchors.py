@@ -1,4 +1,4 @@
-"""Other names by links: what pages call the same target, and where redirects lead."""
+"""Find aliases in anchor texts of links to the same target, and in redirects."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -15,15 +15,13 @@ GENERIC_LINK_TEXTS = frozenset(
 
 
 class Anchor(NamedTuple):
-    """One link: the page it stands on, the page it leads to, its words."""
-
     source: str
     target: str
     text: str
 
 
 class Redirect(NamedTuple):
-    """One redirect, and the title of the page it leads to."""
+    """A redirect, and the title of its target page."""
 
     source: str
     target: str
@@ -31,14 +29,14 @@ class Redirect(NamedTuple):
 
 
 def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: NameMatcher) -> Iterator[Mention]:
-    """Take the other words of links to a target that some link calls by a wanted name; reads the links twice."""
-    called: dict[str, set[str]] = {}
+    """Yield the other anchor texts of targets that some link calls by a given name. Reads the links twice."""
+    target_names: dict[str, set[str]] = {}
     for anchor in load_anchors():
         name = matcher.names.get(fold_name(anchor.text))
         if name is not None:
-            called.setdefault(anchor.target, set()).add(name)
+            target_names.setdefault(anchor.target, set()).add(name)
     for anchor in load_anchors():
-        for name in called.get(anchor.target, ()):
+        for name in target_names.get(anchor.target, ()):
             if _is_name(anchor.text) and fold_name(anchor.text) != fold_name(name):
                 yield Mention(
                     name, " ".join(anchor.text.split()), "link", f"{anchor.text} → {anchor.target}", anchor.source
@@ -46,20 +44,20 @@ def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: 
 
 
 def find_redirect_mentions(redirects: Iterable[Redirect], matcher: NameMatcher) -> Iterator[Mention]:
-    """Take the last part of an address that redirects to a page with a wanted name as its title, or the reverse."""
+    """Yield the last URL segment of a redirect to a page titled with a given name, or the reverse."""
     for redirect in redirects:
-        called = extract_url_words(redirect.source)
-        for name, alias in ((redirect.title, called), (called, redirect.title)):
-            known = matcher.names.get(fold_name(name))
-            if known is not None and _is_name(alias) and fold_name(alias) != fold_name(known):
-                said = f"{redirect.source} → {redirect.target}"
-                yield Mention(known, alias, "redirect", said, redirect.source)
+        url_words = extract_url_words(redirect.source)
+        for name, alias in ((redirect.title, url_words), (url_words, redirect.title)):
+            matched = matcher.names.get(fold_name(name))
+            if matched is not None and _is_name(alias) and fold_name(alias) != fold_name(matched):
+                evidence = f"{redirect.source} → {redirect.target}"
+                yield Mention(matched, alias, "redirect", evidence, redirect.source)
 
 
 def extract_url_words(url: str) -> str:
-    """Read the last part of an address as words: /wiki/Big_Apple.html says Big Apple."""
-    last = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
-    return " ".join(FILE_SUFFIX.sub("", last).replace("_", " ").replace("+", " ").split())
+    """Return the last path segment of a URL as words: /wiki/Big_Apple.html gives Big Apple."""
+    segment = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    return " ".join(FILE_SUFFIX.sub("", segment).replace("_", " ").replace("+", " ").split())
 
 
 def _is_name(words: str) -> bool:

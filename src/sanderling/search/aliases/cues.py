@@ -1,7 +1,7 @@
-"""Words that say "this is another name for that" (GPC-5), and the one scan that finds them all.
+"""Cue phrases that connect a name and its alias (GPC-5), and a single scan that finds all of them.
 
-A user's pattern is `[name] better known as *`: the name, some words, the alias; or the other way round. Names never
-become part of a search pattern, so a name may hold any character, and ten thousand names cost no more than one.
+A user pattern is `[name] better known as *`: name, cue, alias, or the reverse. Names are never part of the scan
+pattern, so they may contain any character, and ten thousand names cost no more than one.
 """
 
 import re
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from sanderling.errors import UsageError
 
 CueMatch = tuple[int, int, int]
-"""Which cue, and where it starts and ends in the bytes of a text."""
+"""Number of the cue, start and end in the bytes of a text."""
 
 CueScanner = Callable[[bytes], Iterable[CueMatch]]
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Some words between a name and another name."""
+    """A phrase between a name and its alias."""
 
     phrase: str
-    requires_name: bool = False  # what follows must look like a name: a capital, quotes, or code
-    name_first: bool = True  # the name may stand before the words
-    name_last: bool = True  # the name may stand after them
+    requires_name: bool = False  # the alias must look like a name: capitalized, quoted, or code
+    name_first: bool = True  # the name may precede the cue
+    name_last: bool = True  # the name may follow the cue
 
 
-# GPC 5.3: better/also/popularly known as, aka. The adverbs are skipped with other small words (aliases_phrases.py).
+# GPC 5.3: better/also/popularly known as, aka. The adverbs are skipped as filler words (noun_phrases.py).
 CUES = (
     Cue("known as"),
     Cue("aka"),
@@ -77,22 +77,22 @@ CUES = (
 
 
 def parse_pattern(text: str) -> Cue:
-    """Read a pattern such as `[name] better known as *` or `* aka [name]`."""
+    """Parse a pattern such as `[name] better known as *` or `* aka [name]`. Raises UsageError."""
     match = re.fullmatch(r"\s*(\[name\]|\*)(.+?)(\[name\]|\*)\s*", text, re.IGNORECASE | re.DOTALL)
     words = " ".join(match[2].split()) if match else ""
     if match is None or match[1] == match[3] or len(words) < 2 or "*" in words or len(words) > 80:
         raise UsageError(
-            f"{text!r} is no pattern: write the words between [name] and *, as in '[name] better known as *'"
+            f"{text!r} is not a pattern: write words between [name] and *, such as '[name] better known as *'"
         )
     first = match[1] != "*"
     return Cue(words, name_first=first, name_last=not first)
 
 
 def build_scanner(cues: tuple[Cue, ...]) -> CueScanner:
-    """Build the one scan for all cues; longer ones win over those they contain.
+    """Build one scanner for all cues. Longer cues win over those they contain.
 
-    What is searched for is a cue without its first letter, which is looked at afterwards: so `Also` and `also` are one
-    form, and few and long forms make a fast machine. Short cues (AKA) come whole, and are also expected in capitals.
+    A cue is searched without its first letter, which is checked afterwards in any case: fewer and longer search strings
+    make the automaton faster. Short cues (AKA) are searched whole, also in capitals.
     """
     forms: dict[bytes, list[tuple[bytes, int]]] = {}
     for number, cue in enumerate(cues):
@@ -107,21 +107,20 @@ def build_scanner(cues: tuple[Cue, ...]) -> CueScanner:
 def _check_first_letters(
     data: bytes, candidates: Iterable[CueMatch], forms: list[list[tuple[bytes, int]]]
 ) -> Iterator[CueMatch]:
-    """Keep what has the right letter before it."""
     for form, start, end in candidates:
         for first, number in forms[form]:
-            begin = start - len(first)
-            if begin >= 0 and data[begin:start].lower() == first.lower():
-                yield number, begin, end - data[begin:end].endswith(b" ")
+            cue_start = start - len(first)
+            if cue_start >= 0 and data[cue_start:start].lower() == first.lower():
+                yield number, cue_start, end - data[cue_start:end].endswith(b" ")
                 break
 
 
 def _build_automaton(forms: list[bytes]) -> CueScanner:
     try:
         from ahocorasick_rs import BytesAhoCorasick, MatchKind
-    except ImportError:  # the extra `aliases` is not installed: a slower scan finds the same
+    except ImportError:  # without the extra `aliases`, a slower regex finds the same
         pattern = re.compile(b"|".join(map(re.escape, forms)))
-        places = {form: number for number, form in enumerate(forms)}
-        return lambda data: ((places[match[0]], match.start(), match.end()) for match in pattern.finditer(data))
-    machine = BytesAhoCorasick(forms, matchkind=MatchKind.LeftmostLongest)
-    return lambda data: machine.find_matches_as_indexes(data)
+        numbers = {form: number for number, form in enumerate(forms)}
+        return lambda data: ((numbers[match[0]], match.start(), match.end()) for match in pattern.finditer(data))
+    automaton = BytesAhoCorasick(forms, matchkind=MatchKind.LeftmostLongest)
+    return lambda data: automaton.find_matches_as_indexes(data)

@@ -1,7 +1,7 @@
-"""Other names of persons, places, drugs, functions: found by what texts say of them (GPC-5).
+"""Find aliases of persons, places, drugs, functions in texts (GPC-5).
 
-Texts come in as (source, text), from an archive, an index or files; for each name asked for, candidates go out, those
-that most sources agree on first, with counts, sentences and sources.
+Texts are (source, text) pairs from an archive, an index or files. Candidates of each name are ranked by the number of
+sources, with counts, sentences and sources.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from sanderling.search.aliases.cues import CUES, Cue
 from sanderling.search.aliases.mentions import Mention, NameMatcher, find_mentions, fold_name
 
 MAX_SENTENCES, MAX_SOURCES = 3, 20
-CHUNK_BYTES = 4 << 20  # bytes of text given to another process at once
+CHUNK_BYTES = 4 << 20  # of text per task of a worker process
 
 SourceText = tuple[str, str | bytes]
-"""Where it comes from, and what it says."""
+"""Source (URL or file) and text."""
 
 T = TypeVar("T")
 TextLoader = Callable[[T], Iterable[SourceText]]
@@ -26,7 +26,7 @@ TextLoader = Callable[[T], Iterable[SourceText]]
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """One candidate, and what speaks for it."""
+    """An alias candidate and its evidence."""
 
     alias: str
     count: int
@@ -38,7 +38,7 @@ class Alias:
 
 @dataclass(slots=True)
 class AliasEvidence:
-    """What was seen of one candidate so far; memory is bounded, the count of sources is exact up to its bound."""
+    """The evidence for one candidate. Memory is bounded: the source count is exact up to 10,000."""
 
     variants: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
@@ -46,7 +46,6 @@ class AliasEvidence:
     sources: dict[str, None] = field(default_factory=dict)
 
     def add(self, mention: Mention) -> None:
-        """Add one mention."""
         self.variants[mention.alias] += 1
         self.cues[mention.cue] += 1
         if len(self.sentences) < MAX_SENTENCES:
@@ -56,11 +55,10 @@ class AliasEvidence:
 
 
 EvidenceByName = dict[str, dict[str, AliasEvidence]]
-"""Per name, per folded spelling of the alias."""
+"""Evidence per name and folded alias."""
 
 
 def collect_evidence(texts: Iterable[SourceText], matcher: NameMatcher) -> EvidenceByName:
-    """Collect the evidence in some texts."""
     found: EvidenceByName = {}
     for source, text in texts:
         add_mentions(found, find_mentions(source, text, matcher))
@@ -68,26 +66,25 @@ def collect_evidence(texts: Iterable[SourceText], matcher: NameMatcher) -> Evide
 
 
 def add_mentions(evidence: EvidenceByName, mentions: Iterable[Mention]) -> None:
-    """Add mentions to the evidence."""
     for mention in mentions:
         per_name = evidence.setdefault(mention.name, {})
         per_name.setdefault(fold_name(mention.alias), AliasEvidence()).add(mention)
 
 
 def merge_evidence(target: EvidenceByName, addition: EvidenceByName) -> None:
-    """Add the evidence of another process."""
+    """Merge the evidence of another process into `target`."""
     for name, candidates in addition.items():
-        known = target.setdefault(name, {})
+        known_candidates = target.setdefault(name, {})
         for key, evidence in candidates.items():
-            mine = known.setdefault(key, AliasEvidence())
-            mine.variants.update(evidence.variants)
-            mine.cues.update(evidence.cues)
-            mine.sentences = dict.fromkeys(islice({**mine.sentences, **evidence.sentences}, MAX_SENTENCES))
-            mine.sources.update(evidence.sources)
+            merged = known_candidates.setdefault(key, AliasEvidence())
+            merged.variants.update(evidence.variants)
+            merged.cues.update(evidence.cues)
+            merged.sentences = dict.fromkeys(islice({**merged.sentences, **evidence.sentences}, MAX_SENTENCES))
+            merged.sources.update(evidence.sources)
 
 
 def rank_aliases(candidates: Mapping[str, AliasEvidence]) -> list[Alias]:
-    """Order candidates: what most sources say first, then what is said most often."""
+    """Sort candidates by source count, then by mention count."""
     aliases = [
         Alias(
             evidence.variants.most_common(1)[0][0],
@@ -109,9 +106,9 @@ def find_aliases(
     workers: int = 1,
     load: "TextLoader[T] | None" = None,
 ) -> dict[str, list[Alias]]:
-    """Find candidates for many names in one pass; every name asked for is in the answer.
+    """Find candidates for many names in one pass. The result has an entry for every name.
 
-    Items are texts, or anything that `load` turns into texts: where there are several workers, it runs there.
+    Items are texts, or anything that `load` converts to texts (in the worker processes if there are several).
     """
     names = list(names)
     return rank_by_name(names, NameMatcher(names, cues), find_evidence(items, names, cues, workers, load))
@@ -120,14 +117,14 @@ def find_aliases(
 def find_evidence(
     items: Iterable[T], names: list[str], cues: Sequence[Cue], workers: int = 1, load: "TextLoader[T] | None" = None
 ) -> EvidenceByName:
-    """Collect the evidence in all items, with several processes if there are several workers."""
+    """Collect the evidence in all items, in parallel if there are several workers."""
     if workers > 1:
         return _collect_in_parallel(items, (names, tuple(cues), load), workers)
     return collect_evidence(_load_texts(items, load), NameMatcher(names, cues))
 
 
 def rank_by_name(names: Iterable[str], matcher: NameMatcher, evidence: EvidenceByName) -> dict[str, list[Alias]]:
-    """Rank the evidence for every name asked for."""
+    """Rank the evidence of each name."""
     return {name: rank_aliases(evidence.get(matcher.names.get(fold_name(name), name), {})) for name in names}
 
 
@@ -142,13 +139,13 @@ def _load_texts(items: Iterable[Any], load: "TextLoader[Any] | None") -> Iterato
 def _collect_in_parallel(items: Iterable[Any], worker_arguments: tuple[Any, ...], workers: int) -> EvidenceByName:
     found: EvidenceByName = {}
     with ProcessPoolExecutor(workers, initializer=_init_worker, initargs=worker_arguments) as pool:
-        waiting = []
+        futures = []
         for chunk in _split_chunks(items):
-            waiting.append(pool.submit(_process_chunk, chunk))
-            if len(waiting) > 2 * workers:  # no more text in memory than the workers can chew
-                merge_evidence(found, waiting.pop(0).result())
-        for job in waiting:
-            merge_evidence(found, job.result())
+            futures.append(pool.submit(_process_chunk, chunk))
+            if len(futures) > 2 * workers:  # bound the text in memory
+                merge_evidence(found, futures.pop(0).result())
+        for future in futures:
+            merge_evidence(found, future.result())
     return found
 
 
@@ -165,7 +162,7 @@ def _split_chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
         yield chunk
 
 
-_worker_state: list[Any] = []  # of a worker process, made once
+_worker_state: list[Any] = []  # of a worker process: matcher, load
 
 
 def _init_worker(names: list[str], cues: tuple[Cue, ...], load: "TextLoader[Any] | None") -> None:
@@ -173,5 +170,5 @@ def _init_worker(names: list[str], cues: tuple[Cue, ...], load: "TextLoader[Any]
 
 
 def _process_chunk(chunk: list[Any]) -> EvidenceByName:
-    wanted, load = _worker_state
-    return collect_evidence(_load_texts(chunk, load), wanted)
+    matcher, load = _worker_state
+    return collect_evidence(_load_texts(chunk, load), matcher)

@@ -1,4 +1,4 @@
-"""Places where a text gives another name to a wanted one."""
+"""Find places where a text gives an alias of a given name."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from sanderling.search.aliases.noun_phrases import (
     take_trailing_phrase,
 )
 
-WINDOW_BYTES = 240  # bytes looked at on each side of a cue
+WINDOW_BYTES = 240  # context on each side of a cue
 PUNCTUATION = "\"“”„«»‘’'`.,;:()[]{}"
 
 
 class Mention(NamedTuple):
-    """One place where a text says that a name has another."""
+    """A place where a text gives an alias of a name."""
 
     name: str
     alias: str
@@ -26,12 +26,12 @@ class Mention(NamedTuple):
 
 
 def fold_name(text: str) -> str:
-    """Spell a name so that case, spaces and quotes make no difference."""
+    """Normalize case, whitespace and quotes of a name for comparison."""
     return " ".join(text.split()).strip(PUNCTUATION).casefold()
 
 
 class NameMatcher:
-    """The names asked for, and the scan for what is said of them."""
+    """The names to find aliases for, and the cue scanner."""
 
     def __init__(self, names: Iterable[str], cues: Sequence[Cue] = CUES) -> None:
         self.names = {fold_name(name): name for name in names if fold_name(name)}
@@ -40,12 +40,12 @@ class NameMatcher:
         self.max_words = max((len(name.split()) for name in self.names), default=0)
 
     def match_end(self, text: str) -> str | None:
-        """Give the longest wanted name that a text ends with."""
+        """Return the longest given name that a text ends with, or None."""
         words = text[-WINDOW_BYTES:].split()[-self.max_words :]
         return next((name for n in range(len(words)) if (name := self.names.get(fold_name(" ".join(words[n:]))))), None)
 
     def match_start(self, text: str) -> str | None:
-        """Give the longest wanted name that a text begins with."""
+        """Return the longest given name that a text starts with, or None."""
         words = text[:WINDOW_BYTES].split(maxsplit=self.max_words + 1)[: self.max_words + 1]
         while words and words[0].lower() in ("a", "an", "the"):
             words.pop(0)
@@ -54,7 +54,7 @@ class NameMatcher:
 
 
 def find_mentions(source: str, text: str | bytes, matcher: NameMatcher) -> Iterator[Mention]:
-    """Find every place in a text that gives another name to a wanted one."""
+    """Yield every alias of a given name in a text."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     for which, start, end in matcher.scan(data):
         if _is_inside_word(data, start, end):
@@ -72,36 +72,36 @@ def _is_inside_word(data: bytes, start: int, end: int) -> bool:
 
 
 def _find_pairs(left: str, right: str, matcher: NameMatcher, cue: Cue) -> Iterator[tuple[str, str]]:
-    """Give (wanted name, alias) as the two sides of a cue say."""
-    ends = list(list_name_contexts(left))
+    """Yield (name, alias) from the text on both sides of a cue."""
+    contexts = list(list_name_contexts(left))
     if cue.name_first:
-        name = next((found for text in ends if (found := matcher.match_end(text))), None)
+        name = next((found for text in contexts if (found := matcher.match_end(text))), None)
         if name is not None:
             for alias in _read_alias_list(right, cue.requires_name):
                 if fold_name(alias) != fold_name(name):
                     yield name, alias
     name = matcher.match_start(right) if cue.name_last else None
     if name is not None:
-        alias = take_trailing_phrase(ends[0], cue.requires_name)
+        alias = take_trailing_phrase(contexts[0], cue.requires_name)
         if alias and fold_name(alias) != fold_name(name):
             yield name, alias
 
 
 def _read_alias_list(right: str, requires_name: bool) -> Iterator[str]:
-    """Give the alias after a cue, and those that follow it in quotes or capitals: `A, also known as B, C or "D"`."""
+    """Yield the alias after a cue, and quoted ones that follow: `A, also known as B, "C" or "D"`."""
     rest = right
     for number in range(4):
         alias = take_leading_phrase(rest, requires_name or number > 0)
         if not alias:
             return
         yield alias
-        place = rest.find(alias)
-        if place < 0:
+        position = rest.find(alias)
+        if position < 0:
             return
-        rest = rest[place + len(alias) :].lstrip("\"”’'`")
-        for joint in (", or ", ", and ", " or ", ", ", " and "):
-            if rest.startswith(joint) and (number < 3) and rest[len(joint) : len(joint) + 1] in "\"“‘'`":
-                rest = rest[len(joint) :]
+        rest = rest[position + len(alias) :].lstrip("\"”’'`")
+        for separator in (", or ", ", and ", " or ", ", ", " and "):
+            if rest.startswith(separator) and (number < 3) and rest[len(separator) : len(separator) + 1] in "\"“‘'`":
+                rest = rest[len(separator) :]
                 break
         else:
             return

@@ -1,14 +1,14 @@
-"""Where a name ends in running text: the phrase after a cue, the phrase before it, the sentence around it."""
+"""Delimit names in running text: the phrase after a cue, the phrase before it, the sentence around it."""
 
 import re
 from collections.abc import Iterator
 
-MAX_ALIAS_LENGTH = 80  # characters of an alias
-MAX_NAMED_WORDS, MAX_PLAIN_WORDS = 6, 4  # words of a phrase with capitals, and without
+MAX_ALIAS_LENGTH = 80
+MAX_NAMED_WORDS, MAX_PLAIN_WORDS = 6, 4  # words of a capitalized phrase, and of others
 QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’", "'": "'", "`": "`"}
 OPENING_QUOTES = {closing: opening for opening, closing in QUOTE_PAIRS.items()}
 CODE_PATTERN = re.compile(r"[_(){}<>/\\@#$]|\w[.:]\w|\d|[A-Z]{2}|[a-z][A-Z]")
-STANDALONE_CODE = re.compile(r"[_(){}<>\\@$]|\w::\w|\w\.\w")  # code that is a name by itself, whatever stands beside it
+STANDALONE_CODE = re.compile(r"[_(){}<>\\@$]|\w::\w|\w\.\w")  # code is a name by itself, without adjacent words
 LEADING_ARTICLE = re.compile(r"\A\s*(?:(?:an?|the)\s+)?", re.IGNORECASE)
 QUOTE_CHARS = "\"“”‘’'`"
 PHRASE_END_CHARS = ",;:.!?)]}—–"
@@ -18,32 +18,32 @@ def _split_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Small words between a name and a cue: "X, who is also better known as Y".
+# Words between a name and a cue: "X, who is also better known as Y".
 FILLER_WORDS = _split_words("""
 a an the is was are were be been being who whom whose which that it its he she they his her their also better best
 popularly commonly formerly previously originally professionally sometimes often now otherwise more widely simply
 usually generally officially colloquially informally internationally currently later then once still alternatively
 variously just only deprecated and or by under as in to has have had this became become what of sold marketed with
 """)
-# Words at which a phrase without capitals ends.
+# Words that end a phrase without capitals.
 PHRASE_STOP_WORDS = FILLER_WORDS | _split_words("""
 for on at from into if when while where because since but not no so than such these those there here can could may
 might will would should must shall do does did between within without through during before after against about over
 per via versus both either neither each every any all some one most many few other another same used using called named
 known we you i me us them him our your my
 """)
-# Words with which a sentence goes on, but no name begins.
+# Words that continue a sentence; no name starts with them.
 SENTENCE_OPENERS = _split_words("""
 it its it's it’s this that these those there here he she they we you i if when in on at for to as by and or but so not
 """)
-# Small words inside a name with capitals.
+# Lower-case words inside a capitalized name.
 NAME_PARTICLES = _split_words(
     "of the de la le du des del della der den van von zu bin ibn al el y e and for do da dos di"
 )
 
 
 def take_leading_phrase(text: str, requires_name: bool) -> str:
-    """Take the phrase a text begins with; empty if there is none. A phrase never runs over the end of a block."""
+    """Return the phrase at the start of a text, within its block; empty if none."""
     text = LEADING_ARTICLE.sub("", text.lstrip(" \t:,").partition("\n")[0], count=1)
     if text[:1] in QUOTE_PAIRS:
         end = text.find(QUOTE_PAIRS[text[0]], 1)
@@ -61,14 +61,14 @@ def _is_name(word: str) -> bool:
 
 
 def _take_named_words(words: list[str]) -> Iterator[str]:
-    """Take words with capitals, and the small words and dashes between them; code stands alone."""
-    for place, word in enumerate(words[:MAX_NAMED_WORDS]):
-        following = words[place + 1][:1] if place + 1 < len(words) else ""
-        joint = (word.lower() in NAME_PARTICLES or word in "-–&") and following.isupper()
-        if place and (word[:1] in "([{" or not (joint or (_is_name(word) and not STANDALONE_CODE.search(word)))):
+    """Take capitalized words and the particles and dashes between them; code stands alone."""
+    for index, word in enumerate(words[:MAX_NAMED_WORDS]):
+        following = words[index + 1][:1] if index + 1 < len(words) else ""
+        is_particle = (word.lower() in NAME_PARTICLES or word in "-–&") and following.isupper()
+        if index and (word[:1] in "([{" or not (is_particle or (_is_name(word) and not STANDALONE_CODE.search(word)))):
             return
         yield word
-        if _ends_phrase(word) or (place == 0 and STANDALONE_CODE.search(word)):
+        if _ends_phrase(word) or (index == 0 and STANDALONE_CODE.search(word)):
             return
 
 
@@ -82,7 +82,7 @@ def _take_plain_words(words: list[str]) -> Iterator[str]:
 
 
 def _ends_phrase(word: str) -> bool:
-    """Say if a phrase ends with this word; a dot inside an initial or a pair of brackets does not end it."""
+    """Return whether a phrase ends with this word. Initials ("J.") and paired brackets do not end it."""
     if word[-1] == ")" and "(" in word:
         return False
     if word[-1] == "." and len(word) <= 3 and word[:1].isupper():
@@ -91,7 +91,7 @@ def _ends_phrase(word: str) -> bool:
 
 
 def _trim_phrase(phrase: str) -> str:
-    """Cut quotes and stops off both ends; a phrase without any letter is none."""
+    """Strip quotes and punctuation; empty if no letter remains."""
     phrase = phrase.strip(" \t¶" + QUOTE_CHARS)
     while phrase and (phrase[-1] in ",;:!?]}—–" or (phrase[-1] == ")" and "(" not in phrase)):
         phrase = phrase[:-1].rstrip(QUOTE_CHARS)
@@ -102,7 +102,7 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def take_trailing_phrase(text: str, requires_name: bool) -> str:
-    """Take the phrase a text ends with; empty if there is none."""
+    """Return the phrase at the end of a text; empty if none."""
     text = text.rstrip().rpartition("\n")[2].rstrip(" ¶")
     if text[-1:] in OPENING_QUOTES:
         start = text.rfind(OPENING_QUOTES[text[-1]], 0, -1)
@@ -118,34 +118,34 @@ def take_trailing_phrase(text: str, requires_name: bool) -> str:
 
 
 def _continues_phrase(words: list[str], index: int, requires_name: bool) -> bool:
-    """Say if the phrase at the end of some words reaches back to this one."""
+    """Return whether the phrase at the end extends back to this word."""
     word, taken = words[index], words[index + 1 :]
     if taken and (_ends_phrase(word) or taken[0][:1] in "([{" or STANDALONE_CODE.search(taken[-1])):
         return False
     if not taken:
         return word.lower() not in SENTENCE_OPENERS and (_is_name(word) or not requires_name)
     if _is_name(taken[0]):
-        joint = word.lower() in NAME_PARTICLES and index > 0 and words[index - 1][:1].isupper()
-        return joint or (_is_name(word) and not STANDALONE_CODE.search(word))
+        is_particle = word.lower() in NAME_PARTICLES and index > 0 and words[index - 1][:1].isupper()
+        return is_particle or (_is_name(word) and not STANDALONE_CODE.search(word))
     if taken[0].lower() in NAME_PARTICLES and _is_name(taken[-1]):
         return _is_name(word)
     return word.lower() not in PHRASE_STOP_WORDS and not _is_name(word) and len(taken) < MAX_PLAIN_WORDS
 
 
 def list_name_contexts(left: str) -> Iterator[str]:
-    """Give the text that may end with the name: without small words, a remark in brackets, an apposition."""
+    """Yield the texts that may end with the name: without filler words, a parenthesis, an apposition."""
     bare = strip_filler(left)
     yield bare
     if bare.endswith(")"):
-        inside = bare.rfind("(")
-        if inside > 0 and len(bare) - inside < 100:
-            yield strip_filler(bare[:inside])
+        opening = bare.rfind("(")
+        if opening > 0 and len(bare) - opening < 100:
+            yield strip_filler(bare[:opening])
     for match in re.finditer(r",\s+(?:an?|the)\s[^,]{1,80}$", bare[-120:]):
         yield strip_filler(bare[-120:][: match.start()])
 
 
 def strip_filler(left: str) -> str:
-    """Cut small words and punctuation off the end."""
+    """Strip filler words and punctuation from the end."""
     while True:
         left = left.rstrip(" \t\r\n,;:([—–-")
         head, _, word = left.replace("\n", " ").rpartition(" ")
@@ -157,10 +157,12 @@ def strip_filler(left: str) -> str:
 
 
 def extract_sentence(left: str, cue: str, right: str, max_length: int = 300) -> str:
-    """Give the sentence a cue stands in."""
+    """Return the sentence that contains a cue."""
     start = max(left.rfind(". ") + 2, left.rfind("! ") + 2, left.rfind("? ") + 2, left.rfind("\n\n") + 2)
     ends = [
-        place + 1 for place in (right.find(". "), right.find(".\n"), right.find("! "), right.find("? ")) if place >= 0
+        position + 1
+        for position in (right.find(". "), right.find(".\n"), right.find("! "), right.find("? "))
+        if position >= 0
     ]
-    whole = left[start if start > 1 else 0 :] + cue + right[: min(ends, default=len(right))]
-    return " ".join(whole.split())[:max_length]
+    sentence = left[start if start > 1 else 0 :] + cue + right[: min(ends, default=len(right))]
+    return " ".join(sentence.split())[:max_length]

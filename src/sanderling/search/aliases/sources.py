@@ -1,4 +1,4 @@
-"""Texts, links and redirects of a stored collection, for the search for other names."""
+"""Read texts, links and redirects of a stored collection for alias search."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +18,11 @@ from sanderling.urls.normalize import normalize_url
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import read_record
 
-MAX_PAGE_BYTES = 16 << 20  # bytes of one page
+MAX_PAGE_BYTES = 16 << 20
 
 
 class StoredPageRef(NamedTuple):
-    """Where a page lies: enough for another process to read it."""
+    """The location of a stored page, for reading in another process."""
 
     url: str
     folder: Path
@@ -32,7 +32,7 @@ class StoredPageRef(NamedTuple):
 
 
 def list_stored_pages(db: Connection, archive: Path) -> Iterator[StoredPageRef]:
-    """Name the newest stored body of every page, in the order it lies on disk."""
+    """Yield the newest stored body of every page, in archive order."""
     rows = db.execute(
         """SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p
         JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
@@ -44,41 +44,44 @@ def list_stored_pages(db: Connection, archive: Path) -> Iterator[StoredPageRef]:
 
 
 def read_page_text(page: StoredPageRef) -> Iterator[SourceText]:
-    """Read one page as a person would; nothing if it is damaged or no text."""
+    """Yield the text of a page; nothing if it is damaged or not text."""
     try:
         record = read_record(page.folder, RecordLocation(page.file, page.start, page.length), MAX_PAGE_BYTES)
     except CollectionError:
         return
-    kind = record.get_header("content-type")
-    mime = parse_mime_type(kind)
+    content_type = record.get_header("content-type")
+    mime = parse_mime_type(content_type)
     if is_html(mime, record.body):
-        yield page.url, render_text(parse_html(record.body, parse_charset(kind)))
-    elif mime.startswith("text/") and is_text(record.body, parse_charset(kind)):
-        yield page.url, join_lines(decode_plain_text(record.body, parse_charset(kind)).encode("utf-8", "replace"))
+        yield page.url, render_text(parse_html(record.body, parse_charset(content_type)))
+    elif mime.startswith("text/") and is_text(record.body, parse_charset(content_type)):
+        yield (
+            page.url,
+            join_lines(decode_plain_text(record.body, parse_charset(content_type)).encode("utf-8", "replace")),
+        )
 
 
 def join_lines(body: bytes) -> bytes:
-    """Join the lines of plain text into paragraphs, so that a cue may run over the end of a line."""
+    """Join the lines of each paragraph, so that a cue may span a line break."""
     return b"\n".join(b" ".join(paragraph.split()) for paragraph in body.split(b"\n\n"))
 
 
 def load_anchors(db: Connection) -> Iterator[Anchor]:
-    """Give every stored link that has words; targets go by their ids."""
+    """Yield every stored link with a text; targets are URL ids."""
     for source, packed in db.execute(
         """SELECT h.name || u.path, p.links FROM pages AS p
         JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host WHERE p.links <> x''"""
     ):
         links = unpack_links(packed)
-        for target, words in zip(links.target_ids, links.anchor_texts, strict=False):
-            if words.strip():
-                yield Anchor(source, str(target), words)
+        for target, text in zip(links.target_ids, links.anchor_texts, strict=False):
+            if text.strip():
+                yield Anchor(source, str(target), text)
 
 
 def load_redirects(db: Connection) -> Iterator[Redirect]:
-    """Give every stored redirect whose target has a title."""
+    """Yield every stored redirect whose target has a title."""
     for page in load_pages(db, "p.location <> ''"):
-        spelling = normalize_url(page.location)
-        target = find_url_id(db, spelling.url) if spelling else 0
+        normalized = normalize_url(page.location)
+        target = find_url_id(db, normalized.url) if normalized else 0
         row = db.execute("SELECT title FROM pages WHERE url = ?", (target,)).fetchone()
         if row and row[0]:
             yield Redirect(page.url, page.location, row[0])

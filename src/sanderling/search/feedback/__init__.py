@@ -1,10 +1,10 @@
-"""What users teach: events in, page weights and briefs out.
+"""User feedback: events in, page weights and unmet queries out.
 
-A result page logs the ranking it showed under a query id; the tracker logs what was done with it, in the names of User
-Behavior Insights. `learn` turns both into weights between -1 and 1 that search applies and explains, and a search that
-did not satisfy into a brief for specialised migrants. Nothing here knows an address of a network.
+A result page logs the ranking it showed under a query id; the tracker logs what users did with it, named as in User
+Behavior Insights. `learn` computes weights from -1 to 1, which search applies and explains. A search without
+satisfying results becomes an unmet query for workers to crawl. Network addresses of users are not recorded.
 
-    records   events, rankings, actions and their numbers      weights   clicks freed from position bias, and trust
-    log       the database of it: retention, export, erasure   apriori   frequent sets of actions, page weights
-    learn     from the log to weights, and back to search      briefs    what to look for more of
+    events       events, rankings, actions              click_model    clicks without position bias, client trust
+    event_log    database: retention, export, erasure   apriori        frequent action sets, page weights
+    learn        from the log to weights to search      unmet_queries  queries to crawl more pages for
 """

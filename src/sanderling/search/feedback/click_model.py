@@ -1,9 +1,9 @@
-"""Clicks to weights: freed from position bias, counted once per client, weighed by trust, smoothed, damped, capped.
+"""Learn page weights from clicks with a position-based click model.
 
-Position-based model: a click needs a look and a liking. The chance of a look falls with the position; clicks divided
-by expected looks estimate the liking. Rates back off from (question, page) to page to everything; what is above the
-average must be so even when luck is taken off. Clients whose satisfied clicks nobody else repeats lose their voice, so
-a minority, however busy, does not move the order (measured in benchmarks/search/click_feedback.py).
+P(click) = P(examined) x P(attractive). Examination falls with the position; clicks divided by expected views estimate
+attractiveness. Rates back off from (query, page) to page to the global average, and a rate above the average must be
+significant. Clients whose satisfied clicks no other client repeats lose trust, so a minority cannot move the order, however
+many clicks it makes (measured in benchmarks/search/click_feedback.py).
 """
 
 import math
@@ -12,22 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-EXAMINATION_DECAY = 0.7  # chance of a look at position p: p ** -0.7, between published eye-tracking curves
-QUERY_PRIOR = 2.0  # expected looks that the page's own rate stands for
-PAGE_PRIOR = 5.0  # expected looks that the average rate stands for
-CONFIDENCE_DEVIATIONS = 1.0  # standard deviations taken off a rate above the average
-MAX_LIFT = 4.0  # a page liked four times as much as the average reaches the full weight
-MIN_CLIENTS = 3.0  # trusted clients it takes to move a page at all
-MAX_PER_QUERY = 1  # rankings of one client and question that count
-MAX_PER_CLIENT = 30  # rankings of one client that count
+EXAMINATION_DECAY = 0.7  # P(examined) at position p is p ** -0.7, between published eye-tracking curves
+QUERY_PRIOR = 2.0  # expected views that the page's rate counts for
+PAGE_PRIOR = 5.0  # expected views that the average rate counts for
+CONFIDENCE_DEVIATIONS = 1.0  # standard deviations subtracted from a rate above the average
+MAX_LIFT = 4.0  # four times the average rate gives the full weight
+MIN_CLIENTS = 3.0  # sum of trust below which a page is not moved
+MAX_PER_QUERY = 1  # rankings per client and query that count
+MAX_PER_CLIENT = 30  # rankings per client that count
 TRUST_POWER = 6
 TRUST_ROUNDS = 2
-NEW_CLIENT_CREDIT = 0.7  # clicks in full agreement a client is credited with beforehand
-ANY_QUERY = ""  # the key of weights that hold whatever was asked
+NEW_CLIENT_CREDIT = 0.7  # prior clicks in full agreement
+ANY_QUERY = ""  # the key of weights that apply to any query
 
 
 class RankingImpression(Struct, frozen=True):
-    """One client before one ranking, and what it chose: places in `urls`, each with how satisfied it seemed."""
+    """A ranking shown to a client, and the satisfaction of each click in it."""
 
     client_id: str
     query_key: str
@@ -37,11 +37,11 @@ class RankingImpression(Struct, frozen=True):
 
 
 class ClickWeight(Struct, frozen=True):
-    """What users say of a page for a question."""
+    """The learned weight of a page for a query."""
 
     value: float  # -1..1
     clicks: float
-    expected_views: float  # looks one expects at the positions it was shown at
+    expected_views: float  # sum of P(examined) over the positions shown
     clients: int
 
 
@@ -49,62 +49,65 @@ QueryPage = tuple[str, str]
 
 
 class _ClickSums(Struct):
-    """Clicks and expected looks, per question and page, and per page."""
+    """Clicks and expected views per query and page."""
 
     clicks: dict[QueryPage, float]
     views: dict[QueryPage, float]
-    viewer_trust: dict[QueryPage, float]  # sum of the trust in those who saw it
-    clicker_trust: dict[QueryPage, float]  # and in those who chose it
-    average_rate: float  # of everything
+    viewer_trust: dict[QueryPage, float]  # sum of the trust of clients that saw it
+    clicker_trust: dict[QueryPage, float]  # sum of the trust of clients that clicked it
+    average_rate: float
 
 
 def compute_examination(position: int) -> float:
-    """How likely a user looks at that position at all."""
+    """Return the probability that a user examines a position."""
     return float(max(1, position) ** -EXAMINATION_DECAY)
 
 
 def compute_weights(impressions: Iterable[RankingImpression]) -> dict[QueryPage, ClickWeight]:
-    """Learn weights for (question, page) pairs, and for (any question, page)."""
-    fair = limit_impressions(impressions)
-    trust = compute_trust(fair)
-    sums = sum_clicks(fair, trust)
+    """Compute weights of (query, page) pairs and of (`ANY_QUERY`, page)."""
+    limited = limit_impressions(impressions)
+    trust = compute_trust(limited)
+    sums = sum_clicks(limited, trust)
     pages = _sum_by_page(sums)
-    clients = _count_clients(fair)
-    made = {pair: _compute_weight(pair, sums, pages, clients) for pair in sums.views}
-    return made | {(ANY_QUERY, url): _compute_page_weight(url, sums, pages, clients) for url in pages}
+    clients = _count_clients(limited)
+    weights = {pair: _compute_weight(pair, sums, pages, clients) for pair in sums.views}
+    return weights | {(ANY_QUERY, url): _compute_page_weight(url, sums, pages, clients) for url in pages}
 
 
 def limit_impressions(impressions: Iterable[RankingImpression]) -> list[RankingImpression]:
-    """Take only so much from each client, per question and altogether; the first count."""
-    asked: dict[QueryPage, int] = defaultdict(int)
-    spent: dict[str, int] = defaultdict(int)
-    kept = []
-    for look in impressions:
-        if asked[look.client_id, look.query_key] < MAX_PER_QUERY and spent[look.client_id] < MAX_PER_CLIENT:
-            asked[look.client_id, look.query_key] += 1
-            spent[look.client_id] += 1
-            kept.append(look)
-    return kept
+    """Keep the first impressions of each client, per query and in total."""
+    per_query: dict[QueryPage, int] = defaultdict(int)
+    per_client: dict[str, int] = defaultdict(int)
+    limited = []
+    for impression in impressions:
+        if (
+            per_query[impression.client_id, impression.query_key] < MAX_PER_QUERY
+            and per_client[impression.client_id] < MAX_PER_CLIENT
+        ):
+            per_query[impression.client_id, impression.query_key] += 1
+            per_client[impression.client_id] += 1
+            limited.append(impression)
+    return limited
 
 
 def sum_clicks(impressions: Sequence[RankingImpression], trust: Mapping[str, float]) -> _ClickSums:
-    """Sum clicks and expected looks, each by the trust in who made them."""
+    """Sum clicks and expected views, weighted by client trust."""
     clicks: dict[QueryPage, float] = defaultdict(float)
-    seen: dict[QueryPage, float] = defaultdict(float)
+    views: dict[QueryPage, float] = defaultdict(float)
     viewers: dict[QueryPage, dict[str, float]] = defaultdict(dict)
-    choosers: dict[QueryPage, dict[str, float]] = defaultdict(dict)
-    for look in impressions:
-        voice = trust.get(look.client_id, 1.0)
-        for place, url in enumerate(look.urls):
-            pair = look.query_key, url
-            seen[pair] += voice * compute_examination(look.first_position + place)
-            viewers[pair][look.client_id] = voice
-            if place in look.clicks:
-                clicks[pair] += voice * look.clicks[place]
-                choosers[pair][look.client_id] = voice
-    total = sum(seen.values())
+    clickers: dict[QueryPage, dict[str, float]] = defaultdict(dict)
+    for impression in impressions:
+        client_trust = trust.get(impression.client_id, 1.0)
+        for index, url in enumerate(impression.urls):
+            pair = impression.query_key, url
+            views[pair] += client_trust * compute_examination(impression.first_position + index)
+            viewers[pair][impression.client_id] = client_trust
+            if index in impression.clicks:
+                clicks[pair] += client_trust * impression.clicks[index]
+                clickers[pair][impression.client_id] = client_trust
+    total = sum(views.values())
     rate = sum(clicks.values()) / total if total else 0.0
-    return _ClickSums(clicks, seen, _sum_trust(viewers), _sum_trust(choosers), rate)
+    return _ClickSums(clicks, views, _sum_trust(viewers), _sum_trust(clickers), rate)
 
 
 def _sum_trust(trust_by_client: Mapping[QueryPage, Mapping[str, float]]) -> dict[QueryPage, float]:
@@ -112,73 +115,77 @@ def _sum_trust(trust_by_client: Mapping[QueryPage, Mapping[str, float]]) -> dict
 
 
 def compute_trust(impressions: Sequence[RankingImpression]) -> dict[str, float]:
-    """How far each client's choices are borne out by what others chose, leaving its own clicks aside."""
+    """Compute the trust of each client: how far other clients confirm its satisfied clicks."""
     trust: dict[str, float] = {}
     for _ in range(TRUST_ROUNDS):
         sums = sum_clicks(impressions, trust)
-        borne_out: dict[str, list[float]] = defaultdict(list)
-        for look in impressions:
-            voice = trust.get(look.client_id, 1.0)
-            for place, liking in look.clicks.items():
-                if liking >= 1.0:
-                    pair = look.query_key, look.urls[place]
-                    others = sums.clicks[pair] - voice * liking + QUERY_PRIOR * sums.average_rate
-                    seen = sums.views[pair] - voice * compute_examination(look.first_position + place) + QUERY_PRIOR
-                    borne_out[look.client_id].append(others / seen)
-        usual = sorted(rate for rates in borne_out.values() for rate in rates)
-        middle = usual[len(usual) // 2] if usual else 0.0
-        if middle <= 0:
+        confirmations: dict[str, list[float]] = defaultdict(list)
+        for impression in impressions:
+            client_trust = trust.get(impression.client_id, 1.0)
+            for index, satisfaction in impression.clicks.items():
+                if satisfaction >= 1.0:
+                    pair = impression.query_key, impression.urls[index]
+                    other_clicks = sums.clicks[pair] - client_trust * satisfaction + QUERY_PRIOR * sums.average_rate
+                    other_views = (
+                        sums.views[pair]
+                        - client_trust * compute_examination(impression.first_position + index)
+                        + QUERY_PRIOR
+                    )
+                    confirmations[impression.client_id].append(other_clicks / other_views)
+        all_rates = sorted(rate for rates in confirmations.values() for rate in rates)
+        median = all_rates[len(all_rates) // 2] if all_rates else 0.0
+        if median <= 0:
             return trust
-        for client, rates in borne_out.items():
-            agreement = NEW_CLIENT_CREDIT + sum(min(1.0, rate / middle) for rate in rates)
+        for client, rates in confirmations.items():
+            agreement = NEW_CLIENT_CREDIT + sum(min(1.0, rate / median) for rate in rates)
             trust[client] = (agreement / (NEW_CLIENT_CREDIT + len(rates))) ** TRUST_POWER
     return trust
 
 
 def _sum_by_page(sums: _ClickSums) -> dict[str, tuple[float, float]]:
     pages: dict[str, tuple[float, float]] = {}
-    for pair, seen in sums.views.items():
-        clicks, looks = pages.get(pair[1], (0.0, 0.0))
-        pages[pair[1]] = clicks + sums.clicks.get(pair, 0.0), looks + seen
+    for pair, views in sums.views.items():
+        clicks, page_views = pages.get(pair[1], (0.0, 0.0))
+        pages[pair[1]] = clicks + sums.clicks.get(pair, 0.0), page_views + views
     return pages
 
 
 def _count_clients(impressions: Sequence[RankingImpression]) -> dict[QueryPage, int]:
-    who: dict[QueryPage, set[str]] = defaultdict(set)
-    for look in impressions:
-        for place in look.clicks:
-            who[look.query_key, look.urls[place]].add(look.client_id)
-            who[ANY_QUERY, look.urls[place]].add(look.client_id)
-    return {pair: len(names) for pair, names in who.items()}
+    clients: dict[QueryPage, set[str]] = defaultdict(set)
+    for impression in impressions:
+        for index in impression.clicks:
+            clients[impression.query_key, impression.urls[index]].add(impression.client_id)
+            clients[ANY_QUERY, impression.urls[index]].add(impression.client_id)
+    return {pair: len(ids) for pair, ids in clients.items()}
 
 
 def _compute_weight(
     pair: QueryPage, sums: _ClickSums, pages: Mapping[str, tuple[float, float]], clients: Mapping[QueryPage, int]
 ) -> ClickWeight:
-    clicks, looks = sums.clicks.get(pair, 0.0), sums.views[pair]
-    page_clicks, page_looks = pages[pair[1]]
-    prior = (page_clicks - clicks + PAGE_PRIOR * sums.average_rate) / (page_looks - looks + PAGE_PRIOR)
-    value = compute_damped_weight(clicks, looks, prior, QUERY_PRIOR, sums.average_rate)
-    heard = sums.clicker_trust.get(pair, 0.0) if value > 0 else sums.viewer_trust[pair]
-    if heard < MIN_CLIENTS:
+    clicks, views = sums.clicks.get(pair, 0.0), sums.views[pair]
+    page_clicks, page_views = pages[pair[1]]
+    prior = (page_clicks - clicks + PAGE_PRIOR * sums.average_rate) / (page_views - views + PAGE_PRIOR)
+    value = compute_damped_weight(clicks, views, prior, QUERY_PRIOR, sums.average_rate)
+    trust = sums.clicker_trust.get(pair, 0.0) if value > 0 else sums.viewer_trust[pair]
+    if trust < MIN_CLIENTS:
         value = 0.0
-    return ClickWeight(value, clicks, looks, clients.get(pair, 0))
+    return ClickWeight(value, clicks, views, clients.get(pair, 0))
 
 
 def _compute_page_weight(
     url: str, sums: _ClickSums, pages: Mapping[str, tuple[float, float]], clients: Mapping[QueryPage, int]
 ) -> ClickWeight:
-    clicks, looks = pages[url]
-    who = clients.get((ANY_QUERY, url), 0)
-    value = compute_damped_weight(clicks, looks, sums.average_rate, PAGE_PRIOR, sums.average_rate)
-    return ClickWeight(value if who >= MIN_CLIENTS else 0.0, clicks, looks, who)
+    clicks, views = pages[url]
+    client_count = clients.get((ANY_QUERY, url), 0)
+    value = compute_damped_weight(clicks, views, sums.average_rate, PAGE_PRIOR, sums.average_rate)
+    return ClickWeight(value if client_count >= MIN_CLIENTS else 0.0, clicks, views, client_count)
 
 
 def compute_damped_weight(clicks: float, views: float, prior: float, strength: float, average: float) -> float:
-    """The smoothed rate against the average, on a log curve between -1 and 1; praise only beyond luck."""
+    """Return the log ratio of the smoothed rate to the average, from -1 to 1; positive only if significant."""
     if average <= 0:
         return 0.0
     rate = (clicks + strength * prior) / (views + strength)
-    sure = (max(0.0, clicks - CONFIDENCE_DEVIATIONS * math.sqrt(clicks)) + strength * prior) / (views + strength)
-    held = sure if sure > average else min(rate, average)
-    return max(-1.0, min(1.0, math.log(max(held, 1e-9) / average) / math.log(MAX_LIFT)))
+    lower_bound = (max(0.0, clicks - CONFIDENCE_DEVIATIONS * math.sqrt(clicks)) + strength * prior) / (views + strength)
+    damped = lower_bound if lower_bound > average else min(rate, average)
+    return max(-1.0, min(1.0, math.log(max(damped, 1e-9) / average) / math.log(MAX_LIFT)))

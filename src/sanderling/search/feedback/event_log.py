@@ -1,4 +1,4 @@
-"""The behaviour log: what was shown, what was done. Kept for a while, then forgotten; exportable and erasable."""
+"""The event log: shown rankings and user actions, with retention, export and erasure."""
 
 import contextlib
 import json
@@ -19,11 +19,11 @@ from sanderling.storage.signal_log import Signal, SignalEvent, append_events
 DATABASE = "feedback.db"
 RETENTION_DAYS = 90
 MAX_TEXT_LENGTH = 2_000
-MAX_EVENTS_PER_MINUTE = 240  # events of one client that are taken; what comes faster is no reader
+MAX_EVENTS_PER_MINUTE = 240  # per client; the rest is dropped, since no human reader is that fast
 
 
 class EventCount(Struct, frozen=True):
-    """How often something was done, by how many, for how long."""
+    """Number of events and clients, and total dwell time."""
 
     name: str
     count: int
@@ -32,15 +32,15 @@ class EventCount(Struct, frozen=True):
 
 
 class EventLog:
-    """Writes and reads the behaviour of users. One connection, one writer at a time."""
+    """Writes and reads user events. One connection, one writer at a time."""
 
     def __init__(self, db: Connection, signal_folder: Path | None = None) -> None:
         self.db = db
-        self.signal_folder = signal_folder  # the folder of the signals' log, if they are to be told there too
+        self.signal_folder = signal_folder  # of signals.log; None: not written
         self.lock = threading.Lock()
 
     def record_ranking(self, ranking: ShownRanking) -> None:
-        """Log a ranking as it was shown."""
+        """Record a ranking as it was shown."""
         row = (
             ranking.query_id,
             ranking.client_id,
@@ -54,23 +54,23 @@ class EventLog:
             self.db.execute("INSERT OR IGNORE INTO rankings VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def record_events(self, events: Sequence[UserEvent]) -> int:
-        """Log what was done; returns how much of it was taken: a client that floods is cut off."""
-        taken = []
+        """Record events. Returns how many were accepted; a client above the rate limit is cut off."""
+        rows = []
         with self.lock:
-            room = {
+            remaining = {
                 client: MAX_EVENTS_PER_MINUTE - self._count_recent(client, events)
                 for client in {e.client_id for e in events}
             }
             for event in events:
-                if room[event.client_id] > 0:
-                    room[event.client_id] -= 1
-                    taken.append(_build_event_row(event))
+                if remaining[event.client_id] > 0:
+                    remaining[event.client_id] -= 1
+                    rows.append(_build_event_row(event))
             self.db.executemany(
                 "INSERT INTO events (client_id, query_id, object_id, object_id_field, action_name, position, at,"
                 " count, value, attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                taken,
+                rows,
             )
-        return len(taken)
+        return len(rows)
 
     def _count_recent(self, client: str, events: Sequence[UserEvent]) -> int:
         since = min(event.timestamp for event in events) - 60
@@ -78,19 +78,19 @@ class EventLog:
         return int(self.db.execute(sql, (client, since)).fetchone()[0])
 
     def raise_signal(self, signal: Signal, detail: str, now: float) -> None:
-        """Raise a signal; what users typed is kept here, where it can be erased, and not in the log of signals."""
+        """Record a signal. Its detail, which users typed, stays in this database, where it can be erased."""
         with self.lock:
             self.db.execute("INSERT INTO signals (at, name, detail) VALUES (?, ?, ?)", (now, signal, detail))
         if self.signal_folder is not None:
             append_events(self.signal_folder, [SignalEvent(now, signal, 1)])
 
     def list_signals(self, limit: int = 50) -> list[SignalEvent]:
-        """The last signals of users, newest first."""
+        """Return the last signals, newest first."""
         sql = "SELECT at, name, detail FROM signals ORDER BY id DESC LIMIT ?"
         return [SignalEvent(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (limit,))]
 
     def delete_expired(self, now: float, days: float = RETENTION_DAYS) -> int:
-        """Drop what is older than the retention; returns how many rows went."""
+        """Delete rows older than the retention period. Returns the number of rows."""
         before = now - days * 86400
         with self.lock:
             return sum(
@@ -99,27 +99,27 @@ class EventLog:
             )
 
     def erase(self, client: str = "") -> int:
-        """Erase one client, or everybody; what was learned is erased with it and learned anew from the rest."""
+        """Erase one client, or all if empty, and all learned weights. Returns the number of rows."""
         with self.lock:
-            gone = 0
+            deleted = 0
             for table in ("rankings", "events"):
                 where, values = ("WHERE client_id = ?", (client,)) if client else ("", ())
-                gone += self.db.execute(f"DELETE FROM {table} {where}", values).rowcount
+                deleted += self.db.execute(f"DELETE FROM {table} {where}", values).rowcount
             self.db.execute("DELETE FROM weights")
             if not client:
                 self.db.execute("DELETE FROM briefs")
                 self.db.execute("DELETE FROM signals")
-            with contextlib.suppress(sqlite3.OperationalError):  # an export may be reading; what is free is used again
+            with contextlib.suppress(sqlite3.OperationalError):  # an export may be reading; free pages are reused
                 self.db.execute("VACUUM")
-        return gone
+        return deleted
 
     def export(self, client: str = "") -> Iterator[dict[str, object]]:
-        """Everything, or everything of one client, as objects in UBI's two shapes: queries and events."""
+        """Yield rankings and events of one client, or of all if empty, in the UBI query and event formats."""
         where, values = ("WHERE client_id = ?", (client,)) if client else ("", ())
-        for id_, who, query, at, first, urls in self.db.execute(
+        for id_, client_id, query, at, first, urls in self.db.execute(
             f"SELECT query_id, client_id, query, at, first_position, urls FROM rankings {where} ORDER BY at", values
         ):
-            yield {"type": "query", "query_id": id_, "client_id": who, "user_query": query, "timestamp": at,
+            yield {"type": "query", "query_id": id_, "client_id": client_id, "user_query": query, "timestamp": at,
                    "first_position": first, "query_response_hit_ids": json.loads(urls)}  # fmt: skip
         names = "client_id, query_id, object_id, object_id_field, action_name, position, at, count, value, attributes"
         for row in self.db.execute(f"SELECT {names} FROM events {where} ORDER BY at", values):
@@ -127,36 +127,35 @@ class EventLog:
             yield {"type": "event", **event, "attributes": json.loads(event["attributes"])}
 
     def count_events(self, group_by: str, since: float = 0.0, limit: int = 50) -> list[EventCount]:
-        """Sum up per action_name, object_id, query or day."""
-        what = {
+        """Count events grouped by action, page, day or query."""
+        column = {
             "action": "action_name", "page": "object_id", "day": "strftime('%Y-%m-%d', e.at, 'unixepoch')",
             "query": "coalesce((SELECT query FROM rankings AS r WHERE r.query_id = e.query_id), '')",
         }[group_by]  # fmt: skip
-        timed = f"sum(CASE action_name WHEN '{UserAction.DWELL}' THEN value ELSE 0 END)"
+        dwell = f"sum(CASE action_name WHEN '{UserAction.DWELL}' THEN value ELSE 0 END)"
         order = "1 DESC" if group_by == "day" else "2 DESC"
         rows = self.db.execute(
-            f"SELECT {what}, sum(count), count(DISTINCT client_id), {timed} FROM events AS e WHERE at >= ?"
-            f" GROUP BY 1 HAVING {what} <> '' ORDER BY {order} LIMIT ?",
+            f"SELECT {column}, sum(count), count(DISTINCT client_id), {dwell} FROM events AS e WHERE at >= ?"
+            f" GROUP BY 1 HAVING {column} <> '' ORDER BY {order} LIMIT ?",
             (since, limit),
         )
         return [EventCount(*row) for row in rows]
 
     def close(self) -> None:
-        """Close the database."""
         self.db.close()
 
 
 def open_event_log(folder: Path) -> EventLog:
-    """Open the log of a collection, making it if there is none."""
+    """Open the event log of a collection; create it if missing."""
     db = connect_private_sqlite(folder / DATABASE)
     apply_migrations(db, {"feedback": MIGRATIONS})
     return EventLog(db, folder / "logs")
 
 
 def build_query_key(text: str) -> str:
-    """One key for questions that ask the same: their stems in alphabetical order, conditions left out."""
-    question = parse_query(text, 0.0)
-    words = " ".join(t.text for group in question.term_groups for t in group if not is_stop_word(t.text, "en"))
+    """Build the key of equivalent queries: sorted stems without filters and stop words."""
+    query = parse_query(text, 0.0)
+    words = " ".join(t.text for group in query.term_groups for t in group if not is_stop_word(t.text, "en"))
     return " ".join(sorted(set(stem_text(words, "en").split())))[:MAX_TEXT_LENGTH]
 
 

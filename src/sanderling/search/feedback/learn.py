@@ -1,4 +1,4 @@
-"""From the log to weights, and from weights to the search: what users did yesterday orders today's results."""
+"""Learn page weights from the event log and provide them to the search."""
 
 import json
 from collections import defaultdict
@@ -21,18 +21,16 @@ from sanderling.search.feedback.events import ACTION_NUMBERS, STRONG_ACTIONS, Us
 from sanderling.search.fields import compute_page_id
 from sanderling.storage.signal_log import Signal
 
-TOP_QUERIES = 20  # mined for patterns of actions, MIG-14
-MAX_RANKINGS = 100_000  # the newest are learned from
-SATISFIED_SECONDS = 20.0  # active for so long, a reader was satisfied
-BOUNCE_SECONDS = 5.0  # gone after so long, it was not
-DEFAULT_SATISFACTION = 0.6  # satisfaction of a click nothing more is known of
-ANY_QUERY_SHARE = 0.4  # how much of a page's own weight counts for a question nobody asked before
-PATTERN_SHARE = 0.25  # how much a pattern of actions may add to what clicks say
+TOP_QUERIES = 20  # mined for action patterns (MIG-14)
+MAX_RANKINGS = 100_000  # newest first
+SATISFIED_SECONDS = 20.0  # activity of a satisfied reader
+BOUNCE_SECONDS = 5.0  # a shorter visit is not satisfied
+DEFAULT_SATISFACTION = 0.6  # of a click without further events
+ANY_QUERY_SHARE = 0.4  # share of a page's general weight for a query without own weights
+PATTERN_SHARE = 0.25  # largest addition of an action pattern to a click weight
 
 
 class LearningSummary(Struct, frozen=True):
-    """How much was learned."""
-
     rankings: int
     weights: int
     patterns: int
@@ -41,11 +39,11 @@ class LearningSummary(Struct, frozen=True):
 def learn_weights(
     log: EventLog, now: float, min_support: float = MIN_SUPPORT, min_confidence: float = MIN_CONFIDENCE
 ) -> LearningSummary:
-    """Read the log, weigh clicks and patterns of actions, and put the result in the place of the last one."""
+    """Compute weights from clicks and action patterns, and replace the stored weights."""
     log.raise_signal(Signal.MINING, "weights are learned", now)
-    looks = load_impressions(log)
-    weights = compute_weights(looks)
-    patterns = mine_patterns(log, _find_top_queries(looks), min_support, min_confidence)
+    impressions = load_impressions(log)
+    weights = compute_weights(impressions)
+    patterns = mine_patterns(log, _find_top_queries(impressions), min_support, min_confidence)
     rows = [_build_weight_row(pair, weights.get(pair), patterns.get(pair)) for pair in weights.keys() | patterns.keys()]
     with log.lock:
         log.db.execute("BEGIN IMMEDIATE")
@@ -53,37 +51,41 @@ def learn_weights(
         log.db.executemany("INSERT INTO weights VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         log.db.execute("INSERT OR REPLACE INTO meta VALUES ('learned_at', ?)", (str(now),))
         log.db.execute("COMMIT")
-    return LearningSummary(len(looks), len(rows), len(patterns))
+    return LearningSummary(len(impressions), len(rows), len(patterns))
 
 
 def load_impressions(log: EventLog) -> list[RankingImpression]:
-    """Join rankings with what was chosen from them, and how that went."""
+    """Join rankings with the satisfaction of their clicks."""
     rows = log.db.execute(
         "SELECT query_id, client_id, key, urls, first_position FROM rankings ORDER BY at DESC LIMIT ?", (MAX_RANKINGS,)
     ).fetchall()
-    done = _load_actions(log)
-    looks = []
-    for query_id, client, key, packed, first in reversed(rows):
-        urls = tuple(json.loads(packed))
-        place = {url: i for i, url in enumerate(urls)}
-        chosen = {place[u]: compute_satisfaction(acts) for u, acts in done.get(query_id, {}).items() if u in place}
-        looks.append(RankingImpression(client, key, urls, {i: s for i, s in chosen.items() if s > 0}, first))
-    return looks
+    actions = _load_actions(log)
+    impressions = []
+    for query_id, client, key, urls_json, first in reversed(rows):
+        urls = tuple(json.loads(urls_json))
+        positions = {url: i for i, url in enumerate(urls)}
+        clicks = {
+            positions[u]: compute_satisfaction(url_actions)
+            for u, url_actions in actions.get(query_id, {}).items()
+            if u in positions
+        }
+        impressions.append(RankingImpression(client, key, urls, {i: s for i, s in clicks.items() if s > 0}, first))
+    return impressions
 
 
 def _load_actions(log: EventLog) -> dict[str, dict[str, dict[str, float]]]:
-    """Per ranking and page, each action with its value (seconds) or count."""
-    done: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    """Return the value (seconds) or count of each action, per ranking and URL."""
+    actions: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for query_id, url, action, value, count in log.db.execute(
         "SELECT query_id, object_id, action_name, max(value), sum(count) FROM events"
         " WHERE query_id <> '' AND object_id <> '' GROUP BY 1, 2, 3"
     ):
-        done[query_id][url][action] = value if action in (UserAction.DWELL, UserAction.ACTIVE) else count
-    return done
+        actions[query_id][url][action] = value if action in (UserAction.DWELL, UserAction.ACTIVE) else count
+    return actions
 
 
 def compute_satisfaction(actions: Mapping[str, float]) -> float:
-    """How a visit from a result went, 0 to 1; 0 if the result was not chosen at all."""
+    """Return the satisfaction with a result, from 0 to 1; 0 if it was not clicked."""
     if UserAction.CLICK not in actions:
         return 0.0
     if STRONG_ACTIONS & actions.keys() or actions.get(UserAction.ACTIVE, 0.0) >= SATISFIED_SECONDS:
@@ -95,15 +97,15 @@ def compute_satisfaction(actions: Mapping[str, float]) -> float:
 
 def _find_top_queries(impressions: Sequence[RankingImpression]) -> list[str]:
     counts: dict[str, int] = defaultdict(int)
-    for look in impressions:
-        counts[look.query_key] += bool(look.query_key)
+    for impression in impressions:
+        counts[impression.query_key] += bool(impression.query_key)
     return sorted(counts, key=lambda key: (-counts[key], key))[:TOP_QUERIES]
 
 
 def mine_patterns(
     log: EventLog, keys: Sequence[str], min_support: float, min_confidence: float
 ) -> dict[tuple[str, str], PatternWeight]:
-    """For each of the questions, weigh its pages by what users did on them: one transaction per user."""
+    """Compute the pattern weight of each page of these queries, with one transaction per user."""
     found = {}
     for key in keys:
         transactions: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
@@ -128,13 +130,13 @@ def _build_weight_row(
     value = clicks.value
     if pattern and value >= 0:
         value = min(1.0, value + PATTERN_SHARE * pattern.normalized_weight)
-    names = ",".join(map(str, pattern.pattern)) if pattern else ""
+    actions = ",".join(map(str, pattern.pattern)) if pattern else ""
     score = pattern.normalized_weight if pattern else 0.0
-    return (*pair, value, clicks.clicks, clicks.expected_views, clicks.clients, names, score)
+    return (*pair, value, clicks.clicks, clicks.expected_views, clicks.clients, actions, score)
 
 
 class ClickWeights:
-    """The weights as the search asks for them; read again when something new was learned."""
+    """The learned weights as a `BehaviorModel`; read again after learning."""
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
@@ -142,34 +144,36 @@ class ClickWeights:
         self._page_weights: dict[int, float] = {}
 
     def __call__(self, query: str) -> Callable[[int], float]:
-        """Give the weight function of one question, backing off to what holds for any question."""
+        """Return the weight function of a query, which backs off to the weights for any query."""
         self._refresh()
-        mine = self._load_weights(build_query_key(query))
-        pages = self._page_weights
-        if not mine and not pages:
+        query_weights = self._load_weights(build_query_key(query))
+        page_weights = self._page_weights
+        if not query_weights and not page_weights:
             return lambda _: 0.0
-        return lambda page: mine[page] if page in mine else ANY_QUERY_SHARE * pages.get(page, 0.0)
+        return lambda page: (
+            query_weights[page] if page in query_weights else ANY_QUERY_SHARE * page_weights.get(page, 0.0)
+        )
 
     def _load_weights(self, key: str) -> dict[int, float]:
         rows = self.log.db.execute("SELECT url, weight FROM weights WHERE key = ?", (key,)).fetchall()
         return {compute_page_id(url): weight for url, weight in rows}
 
     def get_version(self) -> str:
-        """When something was last learned; empty if it never was, or was erased since."""
+        """Return when weights were last learned; empty if never, or erased since."""
         row = self.log.db.execute(
             "SELECT value FROM meta WHERE name = 'learned_at' AND EXISTS (SELECT 1 FROM weights)"
         ).fetchone()
         return str(row[0]) if row else ""
 
     def _refresh(self) -> None:
-        read_at = self.get_version()
-        if read_at != self._version:
+        version = self.get_version()
+        if version != self._version:
             self._page_weights = {page: weight for page, weight in self._load_weights(ANY_QUERY).items() if weight}
-            self._version = read_at
+            self._version = version
 
 
 def load_page_weights(folder: Path) -> dict[str, float]:
-    """What users think of pages whatever they asked, from -1 to 1; nothing where nobody was listened to."""
+    """Return the weights of pages for any query, from -1 to 1; empty without an event log."""
     if not (folder / DATABASE).exists():
         return {}
     with closing(open_event_log(folder)) as log:

@@ -1,4 +1,4 @@
-"""The loop closes: a search that did not satisfy becomes a brief, "more pages built like these" (MIG-11, MIG-13)."""
+"""Unmet queries: searches without satisfying results, for which workers crawl similar pages (MIG-11, MIG-13)."""
 
 import json
 
@@ -7,28 +7,28 @@ from msgspec import Struct
 from sanderling.search.feedback.event_log import EventLog, build_query_key
 from sanderling.storage.signal_log import Signal
 
-TOP_PAGES = 5  # whose structures are looked for
+TOP_PAGES = 5  # sample pages stored per query
 OPEN, CLAIMED, ANSWERED = "open", "taken", "answered"
 
 
 class UnmetQuery(Struct, frozen=True):
-    """A request for pages built like these, because a question was not answered."""
+    """A request for pages similar to the top results of a query that was not satisfied."""
 
     id: int
     query: str
-    urls: tuple[str, ...]  # the pages that stood on top
+    urls: tuple[str, ...]  # the top results
     created_at: float
     state: str
-    result_count: int  # results there were when it was asked
-    new_page_count: int = 0  # new pages that came of it
+    result_count: int  # results at the time of the request
+    new_page_count: int = 0  # pages crawled for it
     answered_at: float = 0.0
 
 
 def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: int, now: float) -> UnmetQuery:
-    """Raise Low_Rating and crawl_more; the same question asked again joins the brief that is open."""
+    """Raise Low_Rating and store an unmet query, unless an equivalent one is waiting, which is returned."""
     key = build_query_key(query)
     log.raise_signal(Signal.LOW_RATING, query, now)
-    waiting = [brief for brief in list_unmet_queries(log, key) if brief.state != ANSWERED]
+    waiting = [unmet for unmet in list_unmet_queries(log, key) if unmet.state != ANSWERED]
     if waiting:
         return waiting[0]
     log.raise_signal(Signal.CRAWL_MORE, query, now)
@@ -41,7 +41,7 @@ def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: in
 
 
 def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[UnmetQuery]:
-    """Briefs, newest first; those of one question if a key is given."""
+    """Return unmet queries, newest first; only those with this key unless it is empty."""
     where, values = ("WHERE key = ?", (key,)) if key else ("", ())
     rows = log.db.execute(
         f"SELECT id, query, urls, at, state, known, found, answered_at FROM briefs {where} ORDER BY id DESC LIMIT ?",
@@ -51,24 +51,24 @@ def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[Un
 
 
 def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
-    """Hand out the open briefs, each once; for whoever sends specialised migrants."""
+    """Claim all open queries for a crawl and return them."""
     with log.lock:
-        waiting = [brief for brief in list_unmet_queries(log) if brief.state == OPEN]
-        log.db.executemany("UPDATE briefs SET state = ? WHERE id = ?", [(CLAIMED, brief.id) for brief in waiting])
+        waiting = [unmet for unmet in list_unmet_queries(log) if unmet.state == OPEN]
+        log.db.executemany("UPDATE briefs SET state = ? WHERE id = ?", [(CLAIMED, unmet.id) for unmet in waiting])
     return waiting
 
 
 def release_unmet_queries(log: EventLog) -> None:
-    """What was taken and not answered is open again: whoever took it is gone."""
+    """Reopen claimed queries whose crawl ended without an answer."""
     with log.lock:
         log.db.execute("UPDATE briefs SET state = ? WHERE state = ?", (OPEN, CLAIMED))
 
 
 def complete_unmet_query(log: EventLog, unmet_query_id: int, new_page_count: int, now: float) -> None:
-    """Say how many new pages came of a brief; the search page tells the user."""
+    """Store the number of new pages for an unmet query and raise Done."""
     with log.lock:
         log.db.execute(
             "UPDATE briefs SET state = ?, found = ?, answered_at = ? WHERE id = ?",
             (ANSWERED, new_page_count, now, unmet_query_id),
         )
-    log.raise_signal(Signal.DONE, f"{new_page_count} new pages for brief {unmet_query_id}", now)
+    log.raise_signal(Signal.DONE, f"{new_page_count} new pages for unmet query {unmet_query_id}", now)

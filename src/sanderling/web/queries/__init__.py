@@ -1,1 +1,1 @@
-"""Read-only reporting queries of the web app."""
+"""Read-only queries of the web application."""

@@ -1,4 +1,4 @@
-"""Sums over a whole crawl: how much, how fast, how fresh."""
+"""Aggregate queries over a crawl: totals, rates, freshness, schedule, hosts, errors."""
 
 import msgspec
 
@@ -6,13 +6,13 @@ from sanderling.db.connection import Connection
 from sanderling.revisit.schedule import explain_due_times
 from sanderling.web.view_models import ChartPoint, DueUrlRow, FailedVisitRow, HostStatusRow
 
-RECENT_VISITS = 2_000  # visits looked at for rates
-# Sitemaps, feeds and the like are stored beside pages; they are few, so to leave them out costs less than a join.
+RECENT_VISITS = 2_000  # safety margin in visit ids for rates
+# Sitemaps and feeds are in the same table. They are few, so excluding them costs less than a join.
 STORED_CONDITION = "status BETWEEN 200 AND 299 AND url NOT IN (SELECT id FROM urls WHERE role <> 'page')"
 
 
 class CrawlTotals(msgspec.Struct, frozen=True):
-    """Sums over whole tables, taken now and then."""
+    """Sums over whole tables."""
 
     pages: int
     urls: dict[str, int]
@@ -25,24 +25,23 @@ class CrawlTotals(msgspec.Struct, frozen=True):
 
 
 def count_totals(db: Connection, now: float) -> CrawlTotals:
-    """Count everything there is."""
     pages, stored, fresh = db.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN last_visit > ? THEN 1 ELSE 0 END), 0)"
         f" FROM pages WHERE {STORED_CONDITION}",
         (now - 86400,),
     ).fetchone()
     (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
-    (downloaded, unsent) = db.execute(
+    (downloaded, saved) = db.execute(
         "SELECT coalesce(sum(wire_bytes), 0), coalesce(sum(CASE outcome WHEN 'not_modified' THEN"
         " (SELECT size FROM pages WHERE pages.url = visits.url) ELSE 0 END), 0) FROM visits"
     ).fetchone()
     (changed,) = db.execute("SELECT count(*) FROM changes WHERE at > ? AND kinds <> ''", (now - 86400,)).fetchone()
     states = dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall())
-    return CrawlTotals(pages, states, stored, archived, downloaded, unsent, changed, fresh / pages if pages else 0.0)
+    return CrawlTotals(pages, states, stored, archived, downloaded, saved, changed, fresh / pages if pages else 0.0)
 
 
 def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, float]:
-    """Visits and bytes per second, over the last ten."""
+    """Return visits and bytes per second over the last ten seconds."""
     row = db.execute(
         "SELECT count(*), coalesce(sum(wire_bytes), 0) FROM visits WHERE id > ? AND at > ?",
         (last_visit - RECENT_VISITS * 10, now - 10),
@@ -51,7 +50,7 @@ def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, f
 
 
 def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartPoint]:
-    """Visits per second, minute by minute."""
+    """Return visits per second for each of the last minutes."""
     since = now - minutes * 60
     first = _find_visit_at(db, since)
     rows = dict(
@@ -64,7 +63,7 @@ def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartP
 
 
 def _find_visit_at(db: Connection, timestamp: float) -> int:
-    """The first visit about that time, found by halving: visits are numbered as they come home."""
+    """Return a visit id shortly before a time, by binary search: ids increase with time."""
     low, high = 1, int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
     while low < high:
         middle = (low + high) // 2
@@ -77,25 +76,28 @@ def _find_visit_at(db: Connection, timestamp: float) -> int:
 
 
 def compute_freshness(db: Connection, now: float) -> list[ChartPoint]:
-    """Share of pages looked at within so many days, for the last thirty days."""
+    """Return the share of pages visited within 1 to 30 days."""
     ages = dict(
         db.execute(
-            f"SELECT CAST((? - last_visit) / 86400 AS INTEGER), count(*) FROM pages WHERE {STORED_CONDITION} GROUP BY 1",
+            "SELECT CAST((? - last_visit) / 86400 AS INTEGER), count(*)"
+            f" FROM pages WHERE {STORED_CONDITION} GROUP BY 1",
             (now,),
         ).fetchall()
     )
-    total, reached, points = sum(ages.values()), 0, []
+    total, count, points = sum(ages.values()), 0, []
     for day in range(30):
-        reached += ages.get(day, 0) + (sum(n for age, n in ages.items() if age < 0) if day == 0 else 0)
-        points.append(ChartPoint(day, reached / total if total else 0.0))
+        count += ages.get(day, 0) + (sum(n for age, n in ages.items() if age < 0) if day == 0 else 0)
+        points.append(ChartPoint(day, count / total if total else 0.0))
     return points
 
 
-READY_AT_SQL = "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # the later of the two, in any SQL
+READY_AT_SQL = (
+    "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # max() of two values is not portable
+)
 
 
 def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
-    """What is visited next, and why in that order."""
+    """Return the next URLs to visit: queued ones, then scheduled revisits, with reasons."""
     rows = db.execute(
         f"SELECT h.name || u.path, {READY_AT_SQL}, q.rank, u.depth, u.source, h.hold, u.attempts,"
         " EXISTS (SELECT 1 FROM pages AS p WHERE p.url = u.id)"
@@ -108,34 +110,33 @@ def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
 
 
 def _list_scheduled(db: Connection, limit: int, now: float) -> list[DueUrlRow]:
-    """Pages that wait for their time, and what the plan says of each."""
     rows = db.execute(
         "SELECT h.name || u.path, d.due_at, d.url, u.depth FROM due AS d JOIN urls AS u ON u.id = d.url"
         " JOIN hosts AS h ON h.id = u.host WHERE u.state <> 'queued' ORDER BY d.due_at, d.url LIMIT ?",
         (max(0, limit),),
     ).fetchall()
-    why = explain_due_times(db, [id_ for _, _, id_, _ in rows], now) if rows else {}
-    return [DueUrlRow(url, why[id_], due_at, 0.0, depth, True) for url, due_at, id_, depth in rows]
+    reasons = explain_due_times(db, [id_ for _, _, id_, _ in rows], now) if rows else {}
+    return [DueUrlRow(url, reasons[id_], due_at, 0.0, depth, True) for url, due_at, id_, depth in rows]
 
 
 def _build_due_row(row: tuple[str, float, float, int, str, str, int, int], now: float) -> DueUrlRow:
-    url, due_at, rank, depth, source, hold, attempts, visited = row
+    url, due_at, rank, depth, source, delay_reason, attempts, visited = row
     if due_at > now:
-        why = f"its host rests: {hold}" if hold else "its host was asked a moment ago"
+        reason = f"waiting for its host: {delay_reason or 'crawl delay'}"
     elif attempts:
-        why = f"tried {attempts} times, worth another"
+        reason = f"retry after {attempts} failed attempts"
     elif visited:
-        why = "may have changed since the last visit"
+        reason = "revisit: may have changed"
     else:
-        why = f"new, found by {source}, {depth} links from a seed"
-    return DueUrlRow(url, why, due_at, rank, depth, bool(visited))
+        reason = f"new URL from {source}, depth {depth}"
+    return DueUrlRow(url, reason, due_at, rank, depth, bool(visited))
 
 
-ERROR_SCAN_VISITS = 20_000  # visits looked through for the last errors
+ERROR_SCAN_VISITS = 20_000  # last visits that are searched
 
 
 def list_hosts(db: Connection, limit: int) -> list[tuple[int, HostStatusRow]]:
-    """Hosts that were ever knocked at, with their ids: those with work first, then those in trouble."""
+    """Return contacted hosts with their ids: with queued URLs first, then with failures."""
     rows = db.execute(
         "SELECT id, name, waiting, leased, open_at, hold, strikes, verdict, robots_status FROM hosts"
         " WHERE waiting > 0 OR leased > 0 OR strikes > 0 OR robots_status >= 0"
@@ -146,7 +147,6 @@ def list_hosts(db: Connection, limit: int) -> list[tuple[int, HostStatusRow]]:
 
 
 def count_host_pages(db: Connection, host: int) -> int:
-    """How many pages of a host are stored."""
     sql = (
         "SELECT count(*) FROM urls AS u JOIN pages AS p ON p.url = u.id"
         " WHERE u.host = ? AND u.role = 'page' AND p.status BETWEEN 200 AND 299"
@@ -155,7 +155,7 @@ def count_host_pages(db: Connection, host: int) -> int:
 
 
 def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
-    """Return the last visits that went wrong. A sitemap that is not there is no error: most addresses are guesses."""
+    """Return the last failed visits. A missing sitemap is not an error: most sitemap URLs are guesses."""
     rows = db.execute(
         "SELECT h.name || u.path, v.at, v.outcome, v.reason, v.status FROM"
         f" (SELECT * FROM visits ORDER BY id DESC LIMIT {ERROR_SCAN_VISITS}) AS v"
@@ -168,11 +168,11 @@ def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
 
 
 def count_reasons(db: Connection) -> dict[str, dict[str, int]]:
-    """Why URLs were skipped or given up."""
-    found: dict[str, dict[str, int]] = {"skipped": {}, "failed": {}}
+    """Count skipped and failed URLs by reason."""
+    counts: dict[str, dict[str, int]] = {"skipped": {}, "failed": {}}
     for state, reason, count in db.execute(
         "SELECT state, reason, count(*) FROM urls WHERE state IN ('skipped', 'failed') AND role = 'page'"
         " GROUP BY 1, 2 ORDER BY 3 DESC"
     ):
-        found[state][reason] = count
-    return found
+        counts[state][reason] = count
+    return counts

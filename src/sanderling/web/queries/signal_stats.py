@@ -1,15 +1,15 @@
-"""The signals between components as the dashboard shows them: all of them, raised or not."""
+"""The signals between components for the dashboard, including those never raised."""
 
 from msgspec import Struct
 
 from sanderling.storage.signal_log import SIGNAL_ROUTES, SignalEvent
 from sanderling.web.state import AppState
 
-RECENT_SIGNALS = 200  # signals of users that are looked through
+RECENT_SIGNALS = 200  # rows of the event log
 
 
 class SignalRow(Struct, frozen=True):
-    """One signal: from whom to whom, what it means, and when it was last raised (0: never seen)."""
+    """A signal, its sender, receiver and meaning, and when it was last raised (0: never)."""
 
     name: str
     source: str
@@ -21,13 +21,13 @@ class SignalRow(Struct, frozen=True):
 
 
 def list_signals(app_state: AppState) -> list[SignalRow]:
-    """Every signal in the order of the crawl; of users' signals the words are known here alone."""
+    """Return every signal in crawl order. The detail of user signals comes from the event log only."""
     last = app_state.crawl_view.get_last_signals()
     for raised in reversed(app_state.event_log.list_signals(RECENT_SIGNALS)):
-        known = last.get(raised.signal)
-        if (
-            known is None or raised.raised_at >= int(known.raised_at * 1000) / 1000
-        ):  # the log's times end at milliseconds
+        logged = last.get(raised.signal)
+        if logged is None or raised.raised_at >= int(logged.raised_at * 1000) / 1000:  # signals.log has milliseconds
             last[raised.signal] = raised
     rows = [(signal, route, last.get(signal, SignalEvent(0.0, signal))) for signal, route in SIGNAL_ROUTES.items()]
-    return [SignalRow(signal.value, *route, seen.raised_at, seen.count, seen.detail) for signal, route, seen in rows]
+    return [
+        SignalRow(signal.value, *route, event.raised_at, event.count, event.detail) for signal, route, event in rows
+    ]

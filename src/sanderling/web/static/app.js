@@ -1,9 +1,9 @@
 "use strict";
-// What every page does: light or dark, the key that leads to the search box, a second thought before erasing.
+// All pages: light or dark theme, keyboard shortcuts, confirmation of destructive actions.
 (() => {
   const root = document.documentElement;
-  const kept = localStorage.getItem("theme");
-  if (kept) root.dataset.theme = kept;
+  const theme = localStorage.getItem("theme");
+  if (theme) root.dataset.theme = theme;
   document.getElementById("theme")?.addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
@@ -23,9 +23,9 @@
       links[Math.max(0, Math.min(links.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
     }
   });
-  for (const button of document.querySelectorAll("[data-sure]")) {
+  for (const button of document.querySelectorAll("[data-confirm]")) {
     button.addEventListener("click", (event) => {
-      if (!confirm(button.dataset.sure)) event.preventDefault();
+      if (!confirm(button.dataset.confirm)) event.preventDefault();
     });
   }
 })();

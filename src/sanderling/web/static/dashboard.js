@@ -1,7 +1,7 @@
 "use strict";
-// The dashboard's numbers, once a second, as text: nothing from a page is ever set as HTML.
+// Update the dashboard every second. Values are set as text, never as HTML.
 (() => {
-  const at = (id) => document.getElementById(id);
+  const byId = (id) => document.getElementById(id);
   const number = (n) => Math.round(n).toLocaleString("en").replaceAll(",", "\u202f");
   const size = (n) => {
     for (const unit of ["B", "kB", "MB", "GB"]) {
@@ -24,33 +24,33 @@
     bytes_downloaded: (s) => size(s.bytes_downloaded), bytes_saved: (s) => size(s.bytes_saved),
     bytes_archived: (s) => size(s.bytes_archived), indexed: (s) => number(s.indexed_pages),
   };
-  const rows = (body, cells, none) => {
-    const made = cells.map((row) => {
+  const rows = (body, cells, textColumns) => {
+    const lines = cells.map((row) => {
       const line = document.createElement("tr");
       row.forEach((text, i) => {
         const cell = line.insertCell();
         cell.textContent = text;
-        cell.className = i && i < row.length - none ? "num" : i ? "" : "break";
+        cell.className = i && i < row.length - textColumns ? "num" : i ? "" : "break";
       });
       return line;
     });
-    if (made.length) body.replaceChildren(...made);
+    if (lines.length) body.replaceChildren(...lines);
   };
-  const hostState = (h, now) => h.give_up_reason ? `given up: ${words(h.give_up_reason)}` : h.ready_at > now && h.delay_reason ? `held: ${words(h.delay_reason)}, ${Math.ceil(h.ready_at - now)} s` : h.waiting ? "open" : "done";
+  const hostState = (h, now) => h.give_up_reason ? `given up: ${words(h.give_up_reason)}` : h.ready_at > now && h.delay_reason ? `delayed: ${words(h.delay_reason)}, ${Math.ceil(h.ready_at - now)} s` : h.waiting ? "ready" : "done";
   const feed = new EventSource("/api/live");
   feed.onmessage = (event) => {
-    const { status, hosts, migrants, signals } = JSON.parse(event.data);
-    for (const [id, read] of Object.entries(tiles)) at(id).textContent = read(status);
-    at("state").firstElementChild.classList.toggle("still", !status.running);
-    at("state-text").textContent = status.running && !status.paused ? `running, session ${status.session}` : status.paused ? `paused, session ${status.session}` : `not running${status.finish_reason ? `; the last one ended: ${words(status.finish_reason)}` : ""}`;
-    rows(at("hosts"), hosts.map((h) => [h.name, number(h.pages), number(h.waiting), h.leased, hostState(h, status.at)]), 1);
-    rows(at("migrants"), migrants.map((m) => [m.name, m.load, number(m.pages), m.latency_seconds ? `${(m.latency_seconds * 1000).toFixed(0)} ms` : "", m.memory_bytes ? size(m.memory_bytes) : "", m.score ? m.score.toFixed(3) : ""]), 0);
+    const { status, hosts, workers, signals } = JSON.parse(event.data);
+    for (const [id, read] of Object.entries(tiles)) byId(id).textContent = read(status);
+    byId("state").firstElementChild.classList.toggle("idle", !status.running);
+    byId("state-text").textContent = status.running && !status.paused ? `running, session ${status.session}` : status.paused ? `paused, session ${status.session}` : `not running${status.finish_reason ? `; last crawl ended: ${words(status.finish_reason)}` : ""}`;
+    rows(byId("hosts"), hosts.map((h) => [h.name, number(h.pages), number(h.waiting), h.leased, hostState(h, status.at)]), 1);
+    rows(byId("workers"), workers.map((w) => [w.name, w.load, number(w.pages), w.latency_seconds ? `${(w.latency_seconds * 1000).toFixed(0)} ms` : "", w.memory_bytes ? size(w.memory_bytes) : "", w.score ? w.score.toFixed(3) : ""]), 0);
     for (const s of signals) {
-      const line = at("signals").querySelector(`[data-signal="${s.name}"]`);
-      const [when, times, about] = [4, 5, 6].map((i) => line.cells[i]);
-      when.textContent = s.at ? ago(status.at - s.at) : "not seen";
-      times.textContent = s.count ? number(s.count) : "";
-      about.textContent = s.detail;
+      const line = byId("signals").querySelector(`[data-signal="${s.name}"]`);
+      const [lastRaised, count, detail] = [4, 5, 6].map((i) => line.cells[i]);
+      lastRaised.textContent = s.at ? ago(status.at - s.at) : "never";
+      count.textContent = s.count ? number(s.count) : "";
+      detail.textContent = s.detail;
     }
     document.body.dataset.live = String(Number(document.body.dataset.live || 0) + 1);
   };

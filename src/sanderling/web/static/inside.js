@@ -1,22 +1,22 @@
 "use strict";
-// Runs inside a stored page, in an origin of its own: tells the frame around it which kind of thing was done, never what.
+// Runs inside a stored page, in an opaque origin. Reports the type of each user action to the parent frame, without content.
 (() => {
-  const tell = (action, more = {}) => parent.postMessage({ action, ...more }, "*");
+  const report = (action, details = {}) => parent.postMessage({ action, ...details }, "*");
   let scrolled = 0;
   addEventListener("scroll", () => { scrolled += 1; }, { passive: true, capture: true });
-  setInterval(() => { if (scrolled) { tell("scroll", { count: scrolled }); scrolled = 0; } }, 500);
-  addEventListener("copy", () => tell("copy"), true);
+  setInterval(() => { if (scrolled) { report("scroll", { count: scrolled }); scrolled = 0; } }, 500);
+  addEventListener("copy", () => report("copy"), true);
   addEventListener("mousedown", (event) => {
-    tell(event.clientX > document.documentElement.clientWidth ? "scrollbar" : "mouse_click");
+    report(event.clientX > document.documentElement.clientWidth ? "scrollbar" : "mouse_click");
   }, true);
-  addEventListener("beforeprint", () => tell("print"));
+  addEventListener("beforeprint", () => report("print"));
   addEventListener("keydown", (event) => {
-    tell("key");
+    report("key");
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.metaKey) {
-      if (key === "f") tell("search_text");
-      if (key === "d") tell("bookmark");
-      if (key === "s") tell("save");
+      if (key === "f") report("search_text");
+      if (key === "d") report("bookmark");
+      if (key === "s") report("save");
     }
   }, true);
   addEventListener("click", (event) => {
@@ -24,7 +24,7 @@
     const href = link?.getAttribute("href") || "";
     if (href.startsWith("/stored?")) {
       event.preventDefault();
-      tell("hyperlink", { href });
+      report("hyperlink", { href });
     }
   }, true);
   addEventListener("message", (event) => {
