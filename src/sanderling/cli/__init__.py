@@ -152,21 +152,21 @@ class LenientStream:
 
 
 def _exit_fast(code: int) -> NoReturn:
-    """End at once: all is closed, and to take a large house apart object by object would only take time."""
+    """Exit without tearing down the interpreter, which takes long for a large heap. Everything is closed already."""
     atexit._run_exitfuncs()
-    with suppress(OSError):  # nobody listens any more
+    with suppress(OSError):  # the reader is gone
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
 
 
 def _is_closed(descriptor: int) -> bool:
-    """Say whether a terminal was closed or a reader left; a disk that fails, or another pipe, gives the same error."""
-    ear = select.poll()
-    ear.register(descriptor, select.POLLOUT)
-    return any(event & (select.POLLERR | select.POLLHUP) for _, event in ear.poll(0))
+    """Return whether the terminal or pipe was closed; a failing disk raises the same error."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 def _discard_output() -> None:
-    """Nobody takes our output any more: what is left of it goes nowhere."""
+    """Redirect standard output to the null device after its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What goes on beside a crawl: the index follows it, and somebody takes what users of the search page ask for."""
+"""Background tasks of a crawl: indexing, and recording users of the search page."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ FEEDBACK_DATABASE = "feedback.db"  # as the search page writes it; reading it lo
 
 
 class BackgroundTasks:
-    """Begins to listen to users when there are any."""
+    """Starts indexing and recording when they are needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,11 +30,11 @@ class BackgroundTasks:
         self.attendant: Attendant | None = None
 
     def start(self, coordinator: Coordinator) -> None:
-        """A crawl begins."""
+        """Start the tasks when a crawl starts."""
         self.coordinator = coordinator
 
     def tick(self, progress: CrawlProgress) -> None:
-        """Now and then."""
+        """Run the tasks that are due."""
         if self.attendant is None and self.coordinator is not None and (self.folder / FEEDBACK_DATABASE).exists():
             from sanderling.templates.similar.query_fulfillment import Attendant
 
@@ -44,14 +44,14 @@ class BackgroundTasks:
             self.attendant.tick(progress)
 
     def end(self) -> None:
-        """The crawl is over."""
+        """Stop the tasks when the crawl ends."""
         if self.attendant is not None:
             self.attendant.end()
 
 
 @contextmanager
 def run_background_tasks(call: CommandCall, start: StartHook, tick: TickHook) -> Iterator[tuple[StartHook, TickHook]]:
-    """Give a crawl company; its own hooks come first."""
+    """Attach the background tasks to the hooks of a crawl."""
     if not can_index():
         yield start, tick
         return

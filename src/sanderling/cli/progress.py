@@ -1,4 +1,4 @@
-"""What a person sees and may do while a crawl runs: a line that moves, Ctrl-C, and the code it ends with."""
+"""Progress display, Ctrl-C handling, and exit codes of a crawl."""
 
 import signal
 import sys
@@ -37,7 +37,7 @@ EXIT_CODE_BY_FINISH = {
 
 
 class ProgressDisplay:
-    """A live line in a terminal, a log line now and then elsewhere, nothing with --quiet."""
+    """Show progress: a live line in a terminal, periodic lines elsewhere, nothing with --quiet."""
 
     def __init__(self, call: CommandCall) -> None:
         self.is_silent = call.quiet
@@ -62,7 +62,7 @@ class ProgressDisplay:
 
 
 def build_progress_bar() -> "Bar":
-    """A line that moves; what draws it is loaded only for a terminal."""
+    """Build the live progress line; imports rich only for a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -75,7 +75,7 @@ def build_progress_bar() -> "Bar":
 
 
 def format_progress(progress: CrawlProgress) -> str:
-    """How far we are, in one line."""
+    """Format progress as a line."""
     return (
         f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
         f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
@@ -84,7 +84,7 @@ def format_progress(progress: CrawlProgress) -> str:
 
 
 def format_size(byte_count: float) -> str:
-    """Bytes as people read them."""
+    """Format a number of bytes."""
     for unit in ("B", "kB", "MB", "GB"):
         if byte_count < 1000:
             return f"{byte_count:.0f} {unit}" if unit == "B" else f"{byte_count:.1f} {unit}"
@@ -93,20 +93,21 @@ def format_size(byte_count: float) -> str:
 
 
 def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
-    """Print how many pages damaged WARC files have lost; nothing with --quiet."""
+    """Print how many pages were lost in damaged WARC files."""
     for line in () if call.quiet else coordinator.context.damage_messages:
         print(f"warning: {line}", file=sys.stderr)
 
 
 def stop_on_signals(coordinator: Coordinator) -> None:
-    """First Ctrl-C: finish what is in flight and save; second: at once. Neither loses anything."""
+    """Stop cleanly on the first Ctrl-C, immediately on the second. Committed data is safe."""
 
     def stop(number: int, _frame: object) -> None:
         first = coordinator.stop_reason is None
         coordinator.stop(FinishReason.INTERRUPTED)
         if number == signal.SIGINT and sys.stderr.isatty():
             print(
-                "\nfinishing what is in flight; Ctrl-C again stops at once" if first else "\nstopping", file=sys.stderr
+                "\nfinishing requests in flight; press Ctrl-C again to stop immediately" if first else "\nstopping",
+                file=sys.stderr,
             )
 
     signal.signal(signal.SIGINT, stop)

@@ -1,4 +1,4 @@
-"""Where a person says to begin, and what they are warned of before the first request."""
+"""Read seeds and print warnings before the first request."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ CONTACT_PATTERN = re.compile(r"https?://|@")  # in a user agent: it says already
 
 
 def read_seed_file(name: str | None) -> list[str]:
-    """One URL per line; blank lines, remarks (# at the beginning or behind a space) and other columns do not count."""
+    """Parse a seed file: a URL per line; ignores comments and further columns."""
     if not name:
         return []
     try:
@@ -39,18 +39,18 @@ def read_seed_file(name: str | None) -> list[str]:
 
 
 def _read_stdin() -> bytes:
-    """What comes on standard input; nothing, if nobody is there."""
+    """Read standard input, or return an empty string if it is closed."""
     return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def read_seeds(urls: Sequence[str], file: str | None) -> tuple[str, ...]:
-    """The URLs of a command line and of a seed file; - among the first is a file too: standard input."""
+    """Return the seeds from arguments and seed file; `-` reads standard input."""
     named = [read_seed_file("-") if url == "-" else [url] for url in urls]
     return tuple(chain(*named, read_seed_file(file)))
 
 
 def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
-    """A password in a URL would travel to places it is not meant for, so it is left out."""
+    """Warn about credentials in URLs, which are not used."""
     for seed in request.seeds:
         if "@" in seed.partition("://")[2].partition("/")[0]:
             print_message(
@@ -60,7 +60,7 @@ def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
 
 
 def warn_about_missing_contact(call: CommandCall, request: CrawlRequest) -> None:
-    """A site owner who is unhappy with a crawl should be able to reach somebody."""
+    """Warn if no contact is set: site owners need a way to reach the operator."""
     if request.politeness.contact or CONTACT_PATTERN.search(request.politeness.user_agent):
         return
     for seed in request.seeds:

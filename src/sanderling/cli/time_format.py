@@ -1,4 +1,4 @@
-"""Times as people write and scripts read them."""
+"""Parse and format times."""
 
 from datetime import UTC, datetime
 
@@ -7,22 +7,22 @@ from sanderling.errors import UsageError
 
 
 def format_iso(at: float) -> str | None:
-    """ISO 8601 with zone and microseconds; None for never."""
+    """Format a time as ISO 8601 in UTC; None for 0."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds") if at else None
 
 
 def format_short(at: float) -> str:
-    """For a table: to the second, in UTC."""
+    """Format a time for tables, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S") if at else "never"
 
 
 def shorten_iso(iso_time: str | None) -> str:
-    """What `iso` wrote for a script, for a person."""
+    """Shorten an ISO time for tables."""
     return format_short(datetime.fromisoformat(iso_time).timestamp()) if iso_time else format_short(0.0)
 
 
 def parse_time(text: str, now: float) -> float:
-    """Read `2026-11-15`, `2026-11-15T08:00:00Z`, or `7d` (ago) as seconds since 1970."""
+    """Parse `2026-11-15`, `2026-11-15T08:00:00Z`, or `7d` (ago) as a timestamp."""
     try:
         return now - parse_duration(text)
     except ValueError:
@@ -37,6 +37,6 @@ def parse_time(text: str, now: float) -> float:
 
 
 def parse_time_inclusive(text: str, now: float) -> float:
-    """Read a time as `moment` does, up to its very end: a version seen in that second was there then."""
+    """Parse a time and return the end of that second or day."""
     at = parse_time(text, now)
     return at + (1e-6 if "." in text else 1.0 - 1e-6) if ":" in text else at

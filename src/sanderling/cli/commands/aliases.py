@@ -1,4 +1,4 @@
-"""sanderling aliases: other names, as the stored pages give them."""
+"""sanderling aliases: find alternative names in the stored pages."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ from sanderling.search.aliases.sources import (
 from sanderling.search.background_indexer import can_index
 from sanderling.storage.collection import open_collection_read_only
 
-HELP = "Find other names of a person, a place, a drug, a function, as the stored pages give them."
+HELP = "Find alternative names of a person, place, drug, or function in the stored pages."
 EXAMPLES = """\
 examples:
   sanderling aliases "New York City"
@@ -35,7 +35,7 @@ examples:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("name", nargs="*", help="a name to find others for")
+    parser.add_argument("name", nargs="*", help="name whose aliases to find")
     parser.add_argument("--names", metavar="FILE", help="a file with one name per line")
     parser.add_argument("--pattern", action="append", metavar="P", help="'[name] better known as *' (repeatable)")
     parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="processes (default: one per core)",
     )
     parser.add_argument(
-        "--widen", action="store_true", help="let searches for NAME also find these names (--most 0: no longer)"
+        "--expand", action="store_true", help="expand searches for NAME with these aliases (--most 0: stop)"
     )
     parser.add_argument(
         "--most", type=parse_whole_number, metavar="N", default=10, help="candidates per name (default 10)"
@@ -56,10 +56,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Find and print."""
+    """Find aliases and print them."""
     names = read_names(call.args)
     cues = tuple(map(parse_pattern, call.args.pattern or ())) or CUES
-    wanted = NameMatcher(names, cues)
+    matcher = NameMatcher(names, cues)
     if call.args.text:
         found = find_evidence(list_text_files(call.args.text), names, cues, call.args.workers, load_text_file)
     else:
@@ -67,30 +67,30 @@ def run(call: CommandCall) -> int:
             pages = list_stored_pages(collection.db, collection.archive_folder)
             found = find_evidence(pages, names, cues, call.args.workers, read_page_text)
             if call.args.links:
-                add_mentions(found, find_anchor_mentions(lambda: load_anchors(collection.db), wanted))
-                add_mentions(found, find_redirect_mentions(load_redirects(collection.db), wanted))
-    answer = rank_by_name(names, wanted, found)
+                add_mentions(found, find_anchor_mentions(lambda: load_anchors(collection.db), matcher))
+                add_mentions(found, find_redirect_mentions(load_redirects(collection.db), matcher))
+    answer = rank_by_name(names, matcher, found)
     print_aliases(call, answer)
-    if call.args.widen:
+    if call.args.expand:
         save_query_expansion(call, answer)
     return 0
 
 
 def save_query_expansion(call: CommandCall, aliases_by_name: dict[str, list[Alias]]) -> None:
-    """Let the search page and `sanderling search` use what was found."""
+    """Add the aliases to the query expansion of the search index."""
     if not can_index():
-        raise MissingExtra("widening searches", "search")
+        raise MissingExtra("expanding queries", "search")
     from sanderling.search.query_expansion import save_aliases
 
     names = {name: [alias.alias for alias in found[: call.args.most]] for name, found in aliases_by_name.items()}
     try:
         save_aliases(call.collection / "index", names)
     except OSError as error:
-        raise build_write_error(f"these names beside the index of {call.collection}", error) from None
+        raise build_write_error(f"these names with the index of {call.collection}", error) from None
 
 
 def read_names(args: argparse.Namespace) -> list[str]:
-    """The names asked for, on the line and in the file."""
+    """Return the names from the command line and the names file."""
     names = list(args.name)
     if args.names:
         try:
@@ -101,12 +101,12 @@ def read_names(args: argparse.Namespace) -> list[str]:
             raise UsageError(f"{args.names} is no list of names: it is no text in UTF-8") from None
     names = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not names:
-        raise UsageError("say whose other names you want: sanderling aliases NAME, or --names FILE")
+        raise UsageError("no name given: sanderling aliases NAME, or --names FILE")
     return names
 
 
 def list_text_files(paths: list[str]) -> Iterator[Path]:
-    """The files to read, folders walked."""
+    """Return the files to read, including those in folders."""
     for path in map(Path, paths):
         if path.is_dir():
             yield from sorted(entry for entry in path.rglob("*") if entry.is_file() and not entry.is_symlink())
@@ -117,7 +117,7 @@ def list_text_files(paths: list[str]) -> Iterator[Path]:
 
 
 def load_text_file(path: Path) -> Iterator[SourceText]:
-    """The text of one file; one that cannot be read gives none."""
+    """Return the text of a file, or an empty string if it cannot be read."""
     try:
         yield str(path), join_lines(path.read_bytes())
     except OSError:
@@ -125,10 +125,10 @@ def load_text_file(path: Path) -> Iterator[SourceText]:
 
 
 def print_aliases(call: CommandCall, aliases_by_name: dict[str, list[Alias]]) -> None:
-    """Print candidates, best first."""
+    """Print candidates by decreasing score."""
     for name, aliases in aliases_by_name.items():
         if not aliases:
-            print_message(call, f"nothing calls {name!r} by another name")
+            print_message(call, f"no alias of {name!r} found")
     rows = [(name, alias) for name, aliases in aliases_by_name.items() for alias in aliases[: call.args.most]]
     if call.json:
         for name, alias in rows:

@@ -1,4 +1,4 @@
-"""sanderling changes: what changed, of which kind, and how much it matters."""
+"""sanderling changes: list, publish, or send changes."""
 
 import argparse
 import os
@@ -10,9 +10,13 @@ from hashlib import sha256
 
 from msgspec import to_builtins
 
-from sanderling.changes.alert_state import OVERLAP_SECONDS, AlertState, lock_alert_state
-from sanderling.changes.alert_state import load_alert_states as read_heard
-from sanderling.changes.alert_state import save_alert_states as write_heard
+from sanderling.changes.alert_state import (
+    OVERLAP_SECONDS,
+    AlertState,
+    load_alert_states,
+    lock_alert_state,
+    save_alert_states,
+)
 from sanderling.changes.alerts import open_sender, send_alert
 from sanderling.changes.change_query import (
     ChangeFilter,
@@ -47,7 +51,7 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_urls
 from sanderling.terminal import strip_control_characters
 
-HELP = "List changes of stored pages by kind and significance; noise is left out. Also as a feed, or sent to you."
+HELP = "List changes of stored pages by kind and significance, without noise; write a feed or send alerts."
 EXAMPLES = """\
 examples:
   sanderling changes --since 1d
@@ -73,30 +77,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="2026-11-15, 7d, 2h; last: since the last alert")
     parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(ChangeKind)} (repeatable)")
     parser.add_argument("--min-significance", type=parse_share, default=0.0, metavar="X", help="from 0 to 1")
-    parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
-    parser.add_argument("--words", action="store_true", help="also the words that came and went")
-    parser.add_argument("--noise", action="store_true", help="also pages that differ in nothing that matters")
+    parser.add_argument("--url", metavar="PATTERN", help="only URLs that match this pattern (* matches anything)")
+    parser.add_argument("--words", action="store_true", help="also show added and removed words")
+    parser.add_argument("--noise", action="store_true", help="also pages with insignificant differences")
     parser.add_argument(
         "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="at most so many"
     )
     parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
-    parser.add_argument("--alert", action="append", metavar="ADDRESS", help="send them there (apprise; repeatable)")
+    parser.add_argument(
+        "--alert", action="append", metavar="ADDRESS", help="send an alert to this apprise URL (repeatable)"
+    )
 
 
 def run(call: CommandCall) -> int:
-    """Print, publish or send what changed."""
+    """Print changes, write a feed, or send an alert."""
     for kind in call.args.kind or ():
         if kind not in set(ChangeKind):
-            raise UsageError(f"there is no kind of change {kind!r}; there are {', '.join(ChangeKind)}")
+            raise UsageError(f"unknown kind of change {kind!r}; choose from {', '.join(ChangeKind)}")
     remarks = QueryRemarks()
     with open_collection_read_only(call.collection) as collection:
-        since, wanted = _parse_since(call), _build_filter(call)
-        every = [*find_lifecycle_changes(wanted, collection, since), *find_changes(wanted, collection, since, remarks)]
+        since, change_filter = _parse_since(call), _build_filter(call)
+        every = [
+            *find_lifecycle_changes(change_filter, collection, since),
+            *find_changes(change_filter, collection, since, remarks),
+        ]
         found = list(_take_first(call, iter(sorted(every, key=lambda item: -item.seen_at))))
         more = (
             ""
             if call.args.kind or call.args.feed or call.json
-            else summarize_lifecycle_changes(wanted, collection, since)
+            else summarize_lifecycle_changes(change_filter, collection, since)
         )
         unread = list(load_urls(collection.db, sorted(set(remarks.unreadable_url_ids))).values())
     if remarks.watched_parts_found and not any(remarks.watched_parts_found):
@@ -135,9 +144,9 @@ def run(call: CommandCall) -> int:
             )
             for i in found
         )
-        print_rows(rows, ("seen at", "significance", "url", "change"), "no change was seen")
+        print_rows(rows, ("seen at", "significance", "url", "change"), "no changes")
     if more:
-        print_message(call, f"pages beside these: {more}")
+        print_message(call, f"other pages: {more}")
     return 0
 
 
@@ -156,7 +165,7 @@ def _build_filter(call: CommandCall) -> ChangeFilter:
 
 
 def _format_urls(urls: list[str]) -> str:
-    """Name some pages, each once."""
+    """Format a few distinct URLs."""
     known = list(dict.fromkeys(urls))
     more = f" and {len(known) - MAX_NAMED_PAGES:,} more" if len(known) > MAX_NAMED_PAGES else ""
     return f"{', '.join(map(strip_control_characters, known[:MAX_NAMED_PAGES]))}{more}"
@@ -169,15 +178,15 @@ def _parse_since(call: CommandCall) -> float:
 
 
 def _load_alert_state(call: CommandCall) -> AlertState:
-    """What was told under the same conditions; who sends nothing asks for the latest of all messages."""
-    known = read_heard(call.collection / ALERT_STATE_FILE)
+    """Load the alert state for the same filters and targets; without targets, the latest of all."""
+    known = load_alert_states(call.collection / ALERT_STATE_FILE)
     if call.args.alert:
         return known.get(_compute_alert_key(call), AlertState())
-    return AlertState(max((heard.until for heard in known.values()), default=0.0) + OVERLAP_SECONDS)
+    return AlertState(max((state.until for state in known.values()), default=0.0) + OVERLAP_SECONDS)
 
 
 def _compute_alert_key(call: CommandCall) -> str:
-    """Name the messages that go to these addresses under these conditions."""
+    """Return the key of the alert state for these filters and targets."""
     args = call.args
     asked = (*sorted(args.alert), "", *sorted(args.kind or ()), args.url, args.min_significance)
     return sha256(repr((asked, parse_user_rules(call))).encode()).hexdigest()[:16]
@@ -191,7 +200,7 @@ def _take_first(call: CommandCall, items: Iterator[ReportedChange]) -> Iterator[
 
 
 def build_change_object(item: ReportedChange) -> dict[str, object]:
-    """A change as a script reads it."""
+    """Return the JSON object of a change."""
     change = item.change
     return {
         "url": item.url,
@@ -213,12 +222,12 @@ def build_change_object(item: ReportedChange) -> dict[str, object]:
 
 
 def _send_alerts(call: CommandCall, items: list[ReportedChange]) -> int:
-    """Send one message; remember what was told, so that nobody hears of a change twice."""
+    """Send an alert and record the sent changes, so that each is sent once."""
     remembers = os.access(call.collection, os.W_OK)
     if call.args.since == SINCE_LAST_ALERT and not remembers:
         raise UsageError(
-            f"nothing was sent: {call.collection} cannot be written to, so all would be told again the next time;"
-            " say since when instead (--since 1d)"
+            f"nothing was sent: {call.collection} is read-only, so the same changes would be sent again;"
+            " use --since 1d instead of --since last"
         )
     # Runs at the same time read the same changes: they send one after the other, and each looks at what was sent.
     with lock_alert_state(call.collection / ALERT_STATE_FILE) if remembers else nullcontext():
@@ -226,24 +235,24 @@ def _send_alerts(call: CommandCall, items: list[ReportedChange]) -> int:
 
 
 def _send_unsent_alerts(call: CommandCall, items: list[ReportedChange], can_save_state: bool) -> int:
-    heard = _load_alert_state(call)
-    known, since = (set(heard.sent_changes), heard.since) if call.args.since == SINCE_LAST_ALERT else (set(), 0.0)
-    news = [
+    state = _load_alert_state(call)
+    known, since = (set(state.sent_changes), state.since) if call.args.since == SINCE_LAST_ALERT else (set(), 0.0)
+    unsent = [
         item for item in items if item.is_reportable and item.seen_at >= since and (item.url, item.seen_at) not in known
     ]
-    sent = send_alert(news, open_sender(call.args.alert))
-    if news and not sent:
-        raise UsageError("the message could not be sent; check the address, and try with -v")
-    heard.add((item.url, item.seen_at) for item in items)
+    sent = send_alert(unsent, open_sender(call.args.alert))
+    if unsent and not sent:
+        raise UsageError("the alert could not be sent; check the address, or run with -v")
+    state.add((item.url, item.seen_at) for item in items)
     if can_save_state:
-        _save_alert_state(call, heard)
-    print_message(call, f"told of {sent} changes" if sent else "nothing to tell")
+        _save_alert_state(call, state)
+    print_message(call, f"Sent {sent} change{'' if sent == 1 else 's'}" if sent else "nothing to tell")
     return 0
 
 
 def _save_alert_state(call: CommandCall, alert_state: AlertState) -> None:
     path = call.collection / ALERT_STATE_FILE
     try:
-        write_heard(path, read_heard(path) | {_compute_alert_key(call): alert_state})
+        save_alert_states(path, load_alert_states(path) | {_compute_alert_key(call): alert_state})
     except OSError as error:
-        raise build_write_error(f"what was told to {path}", error) from None
+        raise build_write_error(f"the alert state to {path}", error) from None

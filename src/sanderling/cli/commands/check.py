@@ -1,4 +1,4 @@
-"""sanderling check: what we would do with a URL, a robots.txt or a page, and why."""
+"""sanderling check: test how a URL, robots.txt, sitemap, or page is interpreted."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import build_scope_rule, can_sitemap_list, check_scope, is_below_sitemap
 from sanderling.urls.traps import find_trap
 
-HELP = "Explain what would happen with a URL, without crawling."
+HELP = "Test how a URL, robots.txt, sitemap, or page is interpreted, without crawling."
 EXAMPLES = """\
 examples:
   sanderling check url "HTTP://Example.ORG:80/a/../b?x=%7e#top"      its spelling, scope, traps
@@ -56,12 +56,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=sorted(CHECKS), help="what to look at")
     parser.add_argument("url", help="the URL")
     parser.add_argument(
-        "--seed", action="append", default=[], help="judge scope as if the crawl began here (default: its seeds)"
+        "--seed", action="append", default=[], help="seed for the scope check (default: seeds of the collection)"
     )
 
 
 def run(call: CommandCall) -> int:
-    """Print what was found out."""
+    """Run a check and print the result."""
     found = CHECKS[call.args.what](call, call.args.url)
     if call.json:
         print_json(found)
@@ -85,12 +85,12 @@ def _print_field(name: str, value: object) -> None:
 
 
 def _format_item(item: dict[str, object]) -> list[str]:
-    """What is known of one link or entry: of a switch its name, if it is on."""
+    """Format the fields of a link or entry; of true switches only the name."""
     return [name if value is True else str(value) for name, value in item.items() if value]
 
 
 def parse_url_argument(raw: str) -> NormalizedUrl:
-    """Spell what was typed, or say why it cannot be a URL."""
+    """Normalize a URL, or raise UsageError with the reason."""
     spelling = normalize_url(raw)
     if spelling is None and "." in raw.partition("/")[0]:
         return parse_seed(raw)  # a bare host name means https, as for a crawl
@@ -100,7 +100,7 @@ def parse_url_argument(raw: str) -> NormalizedUrl:
 
 
 def check_url(call: CommandCall, raw: str) -> dict[str, object]:
-    """Spelling, scope, traps, and what the collection knows."""
+    """Check normalization, scope, traps, and the state in the collection."""
     spelling = parse_url_argument(raw)
     scope = call.get_settings(ScopeSettings)
     rule = build_scope_rule(_load_seeds(call, spelling), ScopeKind(scope.scope), scope.include, scope.exclude)
@@ -113,7 +113,7 @@ def check_url(call: CommandCall, raw: str) -> dict[str, object]:
         "wire": spelling.request_url,
         "host": get_host(spelling.url),
         "domain": get_registrable_domain(get_host(spelling.url)),
-        "verdict": reason or (Reason.TRAP if trap else "would be crawled"),
+        "result": reason or (Reason.TRAP if trap else "would be crawled"),
         "trap": trap,
     }
     if has_collection(call.collection):
@@ -125,18 +125,18 @@ def check_url(call: CommandCall, raw: str) -> dict[str, object]:
         agent = build_fetch_settings(_build_request(call)).agent_token
         found["robots"] = _check_stored_robots(robots, spelling, agent)
         if found["robots"] == FORBIDDEN and not reason and not trap:
-            found["verdict"] = Reason.ROBOTS
+            found["result"] = Reason.ROBOTS
         if usual != spelling.url:  # by the rules that sanderling url-rules has in use
             found["same_as"] = usual
-            found["verdict"] = found["verdict"] if reason or trap else Reason.DUPLICATE
+            found["result"] = found["result"] if reason or trap else Reason.DUPLICATE
         if row is not None and row[1] == Reason.DELETED:
-            found["verdict"] = Reason.DELETED
+            found["result"] = Reason.DELETED
         found["in_collection"] = "unknown" if row is None else f"{row[0]} {row[1]}".strip() + f", depth {row[2]}"
     return found
 
 
 def _load_seeds(call: CommandCall, url: NormalizedUrl) -> list[Url]:
-    """Where the crawl began: as told, as the collection remembers, or at this very URL."""
+    """Return the seeds: from --seed, from the collection, or the URL itself."""
     if not call.args.seed and has_collection(call.collection):
         with open_collection_read_only(call.collection) as collection:
             return [Url(seed) for seed in json.loads(get_meta(collection.db, "seeds", "[]"))] or [url.url]
@@ -144,7 +144,7 @@ def _load_seeds(call: CommandCall, url: NormalizedUrl) -> list[Url]:
 
 
 def _check_address(call: CommandCall, url: NormalizedUrl) -> Reason:
-    """An address that is written out can be judged here; what a name leads to is seen when it is resolved."""
+    """Reject literal private addresses. Host names are checked when they are resolved."""
     name = get_hostname(get_host(url.url))
     address = parse_ip_literal(name)
     private = f".{name.rstrip('.')}".endswith(".localhost") if address is None else not is_global(address)
@@ -153,9 +153,9 @@ def _check_address(call: CommandCall, url: NormalizedUrl) -> Reason:
 
 
 def _check_stored_robots(robots: RobotsTxt | None, url: NormalizedUrl, agent: str) -> str:
-    """What the robots.txt that the collection keeps says of a URL."""
+    """Check a URL against the stored robots.txt."""
     if robots is None:
-        return "not read yet: sanderling check robots asks for it"
+        return "not fetched yet: run sanderling check robots"
     return "allowed" if build_robots_rules(robots, agent).is_allowed(url.request_url) else FORBIDDEN
 
 
@@ -164,7 +164,7 @@ def _build_request(call: CommandCall) -> CrawlRequest:
 
 
 def check_robots(call: CommandCall, raw: str) -> dict[str, object]:
-    """Fetch robots.txt of the URL's host and say what it allows us."""
+    """Fetch robots.txt of the host and check the URL against it."""
     spelling = parse_url_argument(raw)
     settings = build_fetch_settings(_build_request(call))
     robots = probe_robots(get_host(spelling.url), settings)
@@ -183,15 +183,15 @@ def check_robots(call: CommandCall, raw: str) -> dict[str, object]:
 
 def _explain_robots(robots: RobotsTxt, agent: str, url: NormalizedUrl) -> str:
     if not robots.is_reachable:
-        said = f"status {robots.status}" if robots.status else "no answer"
-        return f"robots.txt could not be reached ({said}): keep out"
+        problem = f"status {robots.status}" if robots.status else "no answer"
+        return f"robots.txt could not be reached ({problem}): treated as disallowed"
     if not 200 <= robots.status < 300:
         return f"there is no robots.txt (status {robots.status}): no rules"
-    return find_deciding_line(robots, agent, url.request_url) or "no rule speaks of it"
+    return find_deciding_line(robots, agent, url.request_url) or "no rule matches"
 
 
 def check_parse(call: CommandCall, raw: str) -> dict[str, object]:
-    """Fetch a page and say what the crawler would take from it."""
+    """Fetch a page and show what the crawler extracts."""
     spelling = parse_url_argument(raw)
     answer = probe_url(spelling, build_fetch_settings(_build_request(call)))
     found: dict[str, object] = {
@@ -228,7 +228,7 @@ def _describe_page(response: ProbeResult, url: NormalizedUrl) -> dict[str, objec
 
 
 def check_sitemap(call: CommandCall, raw: str) -> dict[str, object]:
-    """Fetch a sitemap or feed and say what could be read, and what was wrong with it."""
+    """Fetch a sitemap or feed and list its entries and problems."""
     spelling = parse_url_argument(raw)
     answer = probe_url(spelling, build_fetch_settings(_build_request(call)), UrlRole.SITEMAP)
     found: dict[str, object] = {"url": spelling.url, "status": answer.status, "bytes": len(answer.body)}

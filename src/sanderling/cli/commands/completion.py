@@ -7,7 +7,7 @@ import shtab
 from sanderling.cli.arguments import CommandCall, build_parser, fill_parser, import_command, print_json
 from sanderling.config.loader import load_all_settings
 
-HELP = "Print a script that completes commands and flags in your shell."
+HELP = "Print a completion script for your shell."
 EXAMPLES = """\
 examples:
   source <(sanderling completion bash)                                   # for this shell; best in ~/.bashrc
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def set_choices(parser: argparse.ArgumentParser) -> None:
-    """Tell the shell which values a setting can have; when a command is run, the setting itself refuses others."""
+    """Set the choices of settings for completion; commands validate values themselves."""
     settings = {setting.flag: setting for setting in load_all_settings().values() if setting.choices}
     for action in parser._actions:
         for flag in action.option_strings:
@@ -30,7 +30,7 @@ def set_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print the script for all commands there are."""
+    """Print the completion script."""
     from sanderling.cli import COMMANDS
 
     whole = build_parser("sanderling")

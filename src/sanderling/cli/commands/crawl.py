@@ -1,4 +1,4 @@
-"""sanderling crawl: crawl sites into a collection, or go on where the last crawl stopped."""
+"""sanderling crawl: crawl sites into a collection, or resume a crawl."""
 
 import argparse
 import shlex
@@ -42,7 +42,7 @@ from sanderling.storage.collection import delete_collection, has_collection, ope
 from sanderling.storage.queries import load_skipped_urls
 from sanderling.workers.parking import park_workers
 
-HELP = "Crawl sites into a collection. The same command again goes on, or visits again what may have changed."
+HELP = "Crawl sites into a collection. Run the same command again to resume, or to update a complete crawl."
 EXAMPLES = """\
 examples:
   sanderling crawl https://example.org/ --contact https://me.example/bot
@@ -67,14 +67,14 @@ MAX_EXPLAINED_SEEDS = 5
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("url", nargs="*", help="where to begin; none: go on with the seeds the collection has")
+    parser.add_argument("url", nargs="*", help="seed URLs (default: seeds of the collection)")
     parser.add_argument("--seed-file", metavar="FILE", help="file with one URL per line (- for standard input)")
-    parser.add_argument("--clean", action="store_true", help="delete the collection first, after asking")
+    parser.add_argument("--clean", action="store_true", help="delete the collection first, after confirmation")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(call: CommandCall) -> int:
-    """Crawl, show progress, print the summary."""
+    """Crawl, show progress, and print the summary."""
     request = CrawlRequest(
         seeds=read_seeds(call.args.url, call.args.seed_file),
         scope=call.get_settings(ScopeSettings),
@@ -92,17 +92,17 @@ def run(call: CommandCall) -> int:
         if call.setting_values.get(name) == "":
             raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")
     if not request.seeds and (call.args.clean or not has_collection(call.collection)):
-        raise UsageError("say what to crawl: sanderling crawl https://example.org/")
+        raise UsageError("no seed given: sanderling crawl https://example.org/")
     if call.args.clean:
         validate_request(request, is_new=True)  # a slip of the pen must not cost what is there
     with (
         park_workers(request.workers.park, call.collection),
         clean_collection(call, request) as engine,
         ProgressDisplay(call) as shown,
-        run_background_tasks(call, lambda crew: configure_run(call, request, crew), shown) as (begin, look),
+        run_background_tasks(call, lambda pool: configure_run(call, request, pool), shown) as (begin, look),
     ):
         summary = crawl(call.collection, request, on_start=begin, on_tick=look, engine=engine)
-    with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
+    with suppress(BrokenPipeError):  # the reader of the output is gone; the exit code reports the result
         print_summary(call, summary)
     empty = has_fetched_nothing(summary) and (explain_empty_crawl(call) or summary.failed > 0)
     if summary.finish_reason == FinishReason.DISK_FULL and call.json:
@@ -111,12 +111,12 @@ def run(call: CommandCall) -> int:
 
 
 def interrupted(call: CommandCall) -> None:
-    """Before the crawl began: say to a script how it ended, as ever."""
+    """Print the JSON summary of a crawl interrupted before it started."""
     print_summary(call, summarize_unstarted(call.collection))
 
 
 def has_fetched_nothing(summary: CrawlSummary) -> bool:
-    """Did a crawl that was not cut short bring nothing home?"""
+    """Return whether a completed crawl fetched nothing."""
     return summary.finish_reason == FinishReason.DONE and not summary.fetched + summary.not_modified
 
 
@@ -133,7 +133,7 @@ ADVICE = {
 
 
 def explain_empty_crawl(call: CommandCall) -> bool:
-    """Nothing came: say what became of the first seeds; False if all is well with them."""
+    """Print why the seeds could not be fetched. Returns False if none of them failed."""
     with open_collection_read_only(call.collection) as collection:
         rows = list(islice(load_skipped_urls(collection.db, "u.depth = 0"), MAX_EXPLAINED_SEEDS))
         for row in rows:
@@ -152,7 +152,7 @@ def _find_advice_keys(note: str) -> list[str]:
 
 @contextmanager
 def clean_collection(call: CommandCall, request: CrawlRequest) -> Iterator[WorkerEngine | None]:
-    """Delete the collection if that was asked for; what had to be woken before is there for the crawl."""
+    """Delete the collection if --clean was given."""
     if not (call.args.clean and has_collection(call.collection)):
         yield None
         return
@@ -164,16 +164,16 @@ def clean_collection(call: CommandCall, request: CrawlRequest) -> Iterator[Worke
 
 
 def confirm_deletion(call: CommandCall) -> None:
-    """Ask whether the collection may be deleted; without a yes go no further."""
+    """Ask before deleting the collection; raise UsageError without confirmation."""
     if not call.args.yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise UsageError("--clean deletes the collection; say --yes as well where nobody can be asked")
+            raise UsageError("--clean deletes the collection; add --yes to confirm without a terminal")
         if not confirm(f"delete everything in {call.collection}?"):
             raise UsageError("nothing was deleted")
 
 
 def configure_run(call: CommandCall, request: CrawlRequest, coordinator: Coordinator) -> None:
-    """Before the first request: warn, and listen to Ctrl-C."""
+    """Print warnings and install the Ctrl-C handler before the first request."""
     warn_about_missing_contact(call, request)
     warn_about_credentials(call, request)
     warn_about_damage(call, coordinator)
@@ -185,18 +185,18 @@ def configure_run(call: CommandCall, request: CrawlRequest, coordinator: Coordin
 
 FINISH_MESSAGES = {
     FinishReason.DONE: "done",
-    FinishReason.PAGE_LIMIT: "page limit reached; the same command with a higher --limit goes on",
-    FinishReason.TIME_LIMIT: "time limit reached; the same command goes on",
-    FinishReason.SIZE_LIMIT: "size limit reached; the same command goes on",
-    FinishReason.INTERRUPTED: "interrupted; the same command goes on",
-    FinishReason.FORCED: "stopped at once; the same command goes on",
-    FinishReason.BACKED_OFF: "what is left asked us to come back later (sanderling status says when); the same command goes on",
-    FinishReason.DISK_FULL: "the disk is full; make room, then the same command goes on",
+    FinishReason.PAGE_LIMIT: "page limit reached; resume with a higher --limit",
+    FinishReason.TIME_LIMIT: "time limit reached; run the same command to resume",
+    FinishReason.SIZE_LIMIT: "size limit reached; run the same command to resume",
+    FinishReason.INTERRUPTED: "interrupted; run the same command to resume",
+    FinishReason.FORCED: "stopped; run the same command to resume",
+    FinishReason.BACKED_OFF: "remaining hosts asked to retry later (see sanderling status); run the command again",
+    FinishReason.DISK_FULL: "the disk is full; free some space and run the same command to resume",
 }
 
 
 def print_summary(call: CommandCall, summary: CrawlSummary) -> None:
-    """The summary: for a script one object, for a person a few lines."""
+    """Print the summary as text, or as JSON with --json."""
     if call.json:
         print_json(msgspec.to_builtins(summary))
         return

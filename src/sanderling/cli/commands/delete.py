@@ -1,4 +1,4 @@
-"""sanderling forget: take pages out of a collection for good, and keep them out."""
+"""sanderling delete: delete pages permanently and keep them out."""
 
 import argparse
 import contextlib
@@ -27,8 +27,8 @@ from sanderling.terminal import strip_control_characters
 from sanderling.urls.blocklist import WILDCARD, parse_pattern
 
 HELP = (
-    "Take pages out of the catalogue, the archive and the indexes for good. They are not fetched again, unless --undo;"
-    " pages chosen by age may come back, should a later crawl find them there."
+    "Delete pages permanently from catalog, archive, and indexes. They are not fetched again (see --undo);"
+    " pages selected by age may be found again by a later crawl."
 )
 EXAMPLES = """\
 examples:
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gone", metavar="TIME", help="pages that have been gone for so long: 30d, 2026-09-01")
     parser.add_argument("--not-seen", metavar="TIME", help="pages that no visit found there for so long: 90d")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be forgotten, and change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be deleted, change nothing")
     parser.add_argument("--list", action="store_true", help="list what is kept out")
     parser.add_argument(
         "--undo", action="store_true", help="let the next crawl fetch it again; what is gone stays gone"
@@ -58,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Ask, forget, and say what was forgotten."""
+    """Ask for confirmation, delete, and print a report."""
     choice = _build_selection(call)
     if call.args.list or call.args.undo:
         if choice.is_by_age:
@@ -67,33 +67,33 @@ def run(call: CommandCall) -> int:
             )
         return _print_blocklist(call) if call.args.list else _undo_deletion(call, list(choice.patterns))
     if not choice.has_criteria and not is_unfinished(call.collection):
-        raise UsageError("say what to forget: sanderling delete https://example.org/page, or --gone 30d")
+        raise UsageError("no URL given: sanderling delete https://example.org/page, or --gone 30d")
     found = preview_deletion(call.collection, choice)
     if call.args.dry_run:
         _print_preview(call, found)
         return 0
     if not call.args.yes and _needs_confirmation(call, choice, found) and not _confirm_deletion(call, found):
         if choice.has_criteria:
-            raise UsageError("nothing was forgotten")
+            raise UsageError("nothing was deleted")
         return _abandon_unfinished(call)
     return _print_report(call, delete_pages(call.collection, choice))
 
 
 def _needs_confirmation(call: CommandCall, selection: DeletionSelection, preview: DeletionPreview) -> bool:
-    """Names that were left by an earlier call were agreed to; an age may mean nothing."""
+    """Return whether a deletion must be confirmed: an interrupted one by URL was confirmed before."""
     if selection.is_by_age or not selection.has_criteria:
         return preview.urls > 0 and (selection.is_by_age or has_unfinished_age_selection(call.collection))
     return True
 
 
 def _abandon_unfinished(call: CommandCall) -> int:
-    """Keep what was chosen by age and is still here; what has begun to go is finished."""
+    """Cancel the rest of an interrupted deletion by age."""
     cancel_age_selections(call.collection)
     return _print_report(call, delete_pages(call.collection, DeletionSelection()))
 
 
 def _build_selection(call: CommandCall) -> DeletionSelection:
-    """What is meant, read from the command."""
+    """Build the selection from the arguments."""
     args, now = call.args, time.time()
     return DeletionSelection(
         [_normalize_pattern(call, text) for text in args.url],
@@ -115,7 +115,7 @@ def _print_report(call: CommandCall, report: DeletionReport) -> int:
 
 
 def _normalize_pattern(call: CommandCall, text: str) -> str:
-    """What is meant: a URL as the collection knows it, or a pattern; what is not known yet may be kept out too."""
+    """Return normalized URLs and patterns. Unknown URLs are kept out of later crawls."""
     if WILDCARD not in text:
         with open_collection_read_only(call.collection) as collection, contextlib.suppress(UsageError):
             return resolve_known_url(collection, text)[1]
@@ -166,11 +166,11 @@ def _print_preview(call: CommandCall, preview: DeletionPreview) -> None:
 
 
 def _confirm_deletion(call: CommandCall, preview: DeletionPreview) -> bool:
-    """Nothing goes without a yes."""
+    """Ask for confirmation before deleting."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("what is forgotten is gone for good; say --yes where nobody can be asked")
+        raise UsageError("deletion is permanent; add --yes to confirm without a terminal")
     args = call.args
     aged = [f"{flag} {age}" for flag, age in (("--gone", args.gone), ("--not-seen", args.not_seen)) if age]
     named = strip_control_characters(", ".join([*aged, *args.url])) or "the rest of what was cut short"
     what = f"{named} ({_format_counts(preview.pages, preview.urls)})"
-    return confirm(f"forget {what} in {call.collection}, for good?")
+    return confirm(f"delete {what} in {call.collection} permanently?")

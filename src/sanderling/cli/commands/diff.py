@@ -1,4 +1,4 @@
-"""sanderling diff: two versions of a page, word by word."""
+"""sanderling diff: compare two versions of a page word by word."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ from sanderling.errors import UsageError
 from sanderling.storage.collection import Collection, open_collection_read_only
 from sanderling.storage.queries import resolve_known_url
 
-HELP = "Show what changed on a page: words added and removed inside its paragraphs, links, images, scripts."
+HELP = "Compare two versions of a page: changed words, links, images, scripts."
 EXAMPLES = """\
 examples:
   sanderling diff https://example.org/                      the last two versions
@@ -43,11 +43,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--versions", action="store_true", help="list the versions")
     parser.add_argument("--html", action="store_true", help="a page with both versions side by side")
-    parser.add_argument("--furniture", action="store_true", help="also navigation, footers and banners")
+    parser.add_argument("--boilerplate", action="store_true", help="also navigation, footers and banners")
 
 
 def run(call: CommandCall) -> int:
-    """Compare two versions."""
+    """Print the differences between two versions of a page."""
     with open_collection_read_only(call.collection) as collection:
         id_, url = resolve_known_url(collection, call.args.url)
         found = list_versions(collection, id_)
@@ -63,7 +63,7 @@ def run(call: CommandCall) -> int:
 
 
 def parse_user_rules(call: CommandCall) -> UserRules:
-    """What the user wants looked at."""
+    """Build the watch and ignore rules from the settings of a call."""
     asked = call.get_settings(ComparisonSettings)
     return validate_user_rules(UserRules(asked.ignore, asked.ignore_text, asked.watch, asked.watch_text))
 
@@ -83,7 +83,7 @@ def _print_versions(call: CommandCall, stored_versions: list[ArchivedVersion]) -
 
 
 def _describe_replaced_resources(collection: Collection, url_id: int) -> str:
-    """Say what a page uses that was replaced under its URL: the page itself is the same then."""
+    """List resources of the page that were replaced under an unchanged URL."""
     swaps = {swap.url for one in load_changes(collection.db, url_id=url_id) for swap in one.change.resources}
     return f", only what it uses: {', '.join(sorted(swaps))}" if swaps else ""
 
@@ -113,7 +113,7 @@ def _find_version(version_arg: str, stored_versions: list[ArchivedVersion]) -> A
     before = [one for one in stored_versions if one.fetched_at <= at]
     if not before:
         raise UsageError(
-            f"nothing was stored before {version_arg}; the first version is of {format_short(stored_versions[0].fetched_at)}"
+            f"no version before {version_arg}; the first is from {format_short(stored_versions[0].fetched_at)}"
         )
     return before[-1]
 
@@ -132,7 +132,7 @@ def _print_report(call: CommandCall, report: DiffReport, url: str, old: Archived
         )
     else:
         console = Console(soft_wrap=True, highlight=False, markup=False)
-        colour = sys.stdout.isatty() and not console.no_color
+        color = sys.stdout.isatty() and not console.no_color
         console.print(f"{url}\n{format_short(old.fetched_at)} -> {format_short(new.fetched_at)}")
-        for line in render_lines(report, color=colour, include_boilerplate=call.args.furniture):
+        for line in render_lines(report, color=color, include_boilerplate=call.args.boilerplate):
             console.print(line)

@@ -1,4 +1,4 @@
-"""sanderling experiment: the published tables again, ours beside theirs."""
+"""sanderling experiment: reproduce the tables of the papers."""
 
 import argparse
 import importlib
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Run them; they live in the source tree, beside the package."""
+    """Run experiments; they are part of the source tree, not of the package."""
     tree = Path(sanderling.__file__).parents[2]
     if (tree / "experiments" / "run.py").is_file() and str(tree) not in sys.path:
         sys.path.insert(0, str(tree))
@@ -40,7 +40,7 @@ def run(call: CommandCall) -> int:
 
 
 def _print_json_results(experiments: Any, names: list[str]) -> int:
-    """The same for scripts: one object per experiment."""
+    """Print a JSON object per experiment."""
     if names[0].lower() == "list":
         for name in experiments.names():
             print_json({"name": name, "title": experiments.title(name)})

@@ -1,4 +1,4 @@
-"""sanderling explain: why a URL has its place."""
+"""sanderling explain: why a URL is queued, skipped, or scheduled as it is."""
 
 import argparse
 import time
@@ -12,7 +12,7 @@ from sanderling.frontier.ordering.ordering_registry import ORDERINGS
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import resolve_known_url
 
-HELP = "Say why a URL is visited when it is: its class, list and scores, when it is due, and what holds it back."
+HELP = "Explain the state of a URL: reason, queue position, scores, next visit, delays."
 EXAMPLES = """\
 examples:
   sanderling explain https://example.org/docs/
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print what the rooms know of it."""
+    """Print state, class, scores, and schedule of a URL."""
     with open_collection_read_only(call.collection) as collection:
         id_, _ = resolve_known_url(collection, call.args.url)
         found = explain_url(collection.db, id_, time.time())
@@ -39,7 +39,8 @@ def run(call: CommandCall) -> int:
 
 
 def _format_lines(explanation: UrlExplanation) -> list[tuple[str, str]]:
-    what = f"{explanation.state}{f' ({explanation.reason})' if explanation.reason else ''}{f': {explanation.note}' if explanation.note else ''}"
+    reason = f" ({explanation.reason})" if explanation.reason else ""
+    what = f"{explanation.state}{reason}{f': {explanation.note}' if explanation.note else ''}"
     via = f" on {explanation.referrer}" if explanation.referrer else ""
     lines = [
         ("", explanation.url),

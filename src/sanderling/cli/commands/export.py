@@ -1,4 +1,4 @@
-"""sanderling export: write the catalogue as JSON lines, CSV or Parquet."""
+"""sanderling export: write the catalog as JSON lines, CSV, or Parquet."""
 
 import argparse
 import csv
@@ -16,7 +16,7 @@ from sanderling.errors import MissingExtra, UsageError, build_write_error
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages
 
-HELP = "Write one row per URL that answered, pages and redirects, to standard output or a file."
+HELP = "Write the catalog: a row per fetched URL, including redirects."
 EXAMPLES = """\
 examples:
   sanderling export --format jsonl > pages.jsonl
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Write the rows; a file appears only when it is whole."""
+    """Write the rows. An output file appears only when it is complete."""
     with open_collection_read_only(call.collection) as collection:
         rows = (build_page_object(row) for row in load_pages(collection.db))
         if call.args.format == "parquet":
@@ -66,7 +66,7 @@ def _open_output(path: str | None) -> Iterator[IO[str]]:
 
 
 def _remove_part(part: Path) -> None:
-    """Leave no half file behind; where none could be begun, there is none."""
+    """Delete an incomplete output file, if it exists."""
     with suppress(OSError):
         part.unlink()
 

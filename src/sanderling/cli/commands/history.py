@@ -1,4 +1,4 @@
-"""sanderling history: all visits of one page, with a small plot."""
+"""sanderling history: all visits of a page, with a plot."""
 
 import argparse
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from sanderling.storage.page_history import (
 from sanderling.storage.queries import resolve_known_url
 from sanderling.storage.sitemap_hints import SitemapHintStore
 
-HELP = "Show every visit of a page: when, what came of it, whether it had changed and how."
+HELP = "List all visits of a page with their result and changes."
 EXAMPLES = """\
 examples:
   sanderling history https://example.org/
@@ -34,19 +34,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print the visits and the plot."""
+    """Print the visits of a page and their plot."""
     with open_collection_read_only(call.collection) as collection:
         id_, key = resolve_known_url(collection, call.args.url)
         before = find_former_urls(collection.db, key)
         visits = [visit for old, _ in reversed(before) for visit in load_visits(collection.db, old)]
         visits += load_visits(collection.db, id_)
         row = collection.db.execute(
-            f"SELECT etag, last_modified, first_seen, last_visit, visits, {COUNT_CHANGES_SQL} FROM pages AS p WHERE url = ?",
+            f"SELECT etag, last_modified, first_seen, last_visit, visits, {COUNT_CHANGES_SQL}"
+            " FROM pages AS p WHERE url = ?",
             (id_,),
         ).fetchone()
-        said = SitemapHintStore(collection.db).load_hints([id_]).get(id_)
+        note = SitemapHintStore(collection.db).load_hints([id_]).get(id_)
     etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
-    frequency = estimate_change_class(first, last, count, changes, said.changefreq if said else "")
+    frequency = estimate_change_class(first, last, count, changes, note.changefreq if note else "")
     if call.json:
         past = [{**msgspec.to_builtins(visit), "at": format_iso(visit.at)} for visit in visits]
         print_json(
@@ -68,7 +69,8 @@ def run(call: CommandCall) -> int:
         print(f"validators: {' '.join(part for part in (etag, modified) if part)}")
     if len(visits) > 1:
         print(
-            f"\n{plot_visits(visits)}\n{format_short(visits[0].at)[:16]:<{PLOT_WIDTH - 16}}{format_short(visits[-1].at)[:16]}"
+            f"\n{plot_visits(visits)}\n{format_short(visits[0].at)[:16]:<{PLOT_WIDTH - 16}}"
+            f"{format_short(visits[-1].at)[:16]}"
         )
         print("  ".join(f"{mark} {name}" for name, mark in PLOT_SYMBOLS.items()) + "\n")
     first = next((visit for visit in visits if visit.bytes_differ), None)
@@ -80,19 +82,19 @@ def run(call: CommandCall) -> int:
 
 
 def describe_change(visit: PastVisit, is_first: bool) -> str:
-    """Return the kinds of a change; where only bytes differ that do not matter, say so."""
+    """Return the kinds of a change, or a note that only insignificant bytes differ."""
     return "first version" if is_first else visit.kinds or "no (only noise differs)" * visit.bytes_differ
 
 
 def get_plot_symbol(visit: PastVisit) -> str:
-    """One visit as one sign."""
+    """Return the plot symbol of a visit."""
     if visit.outcome in ("fetched", "redirect", "not_modified"):
         return PLOT_SYMBOLS["changed" if visit.changed else "same"]
     return PLOT_SYMBOLS["gone" if visit.outcome == "gone" else "trouble"]
 
 
 def plot_visits(visits: Sequence[PastVisit]) -> str:
-    """The visits along a line of time; where several fall together the most telling is shown."""
+    """Plot visits on a time line; of several in a column, show the most significant."""
     start, span = visits[0].at, max(visits[-1].at - visits[0].at, 1e-9)
     line = [" "] * PLOT_WIDTH
     rank = list(PLOT_SYMBOLS.values())

@@ -1,4 +1,4 @@
-"""sanderling links: where a page links to, and who links to it."""
+"""sanderling links: outgoing and incoming links of a page."""
 
 import argparse
 
@@ -8,7 +8,7 @@ from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
 from sanderling.storage.queries import load_urls, resolve_known_url
 from sanderling.terminal import strip_control_characters
 
-HELP = "List the forward and back links of a stored page."
+HELP = "List outgoing and incoming links of a stored page."
 EXAMPLES = """\
 examples:
   sanderling links https://example.org/
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print both lists, or the one asked for."""
+    """Print outgoing links, incoming links, or both."""
     both = call.args.forward == call.args.back
     with open_collection_read_only(call.collection) as collection:
         id_, key = resolve_known_url(collection, call.args.url)

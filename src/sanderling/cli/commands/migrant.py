@@ -1,4 +1,4 @@
-"""sanderling host: a small service beside a web server that obeys signed itineraries; and the keys for it."""
+"""sanderling migrant: run a worker beside a web server, and manage its keys."""
 
 import argparse
 import contextlib
@@ -36,7 +36,7 @@ from sanderling.workers.migrant.messages import (
 from sanderling.workers.migrant.migrant_server import MigrantServer
 from sanderling.workers.migrant.owner_rules import MAX_REQUEST_SECONDS, load_owner_rules
 
-HELP = "Run a host beside a web server: it obeys signed itineraries, crawls on the spot and sends only what is new."
+HELP = "Run a worker beside a web server. It accepts signed requests and sends only pages that changed."
 EXAMPLES = """\
 examples:
   sanderling migrant keygen crawler.key                    the crawler's side: writes crawler.key and crawler.key.pub
@@ -87,7 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_positive_duration(text: str) -> float:
-    """A time that passes, as an argument."""
+    """Parse a duration argument greater than zero."""
     try:
         seconds = parse_duration(text)
     except ValueError as wrong:
@@ -98,21 +98,21 @@ def parse_positive_duration(text: str) -> float:
 
 
 def run(call: CommandCall) -> int:
-    """Do one of four things."""
+    """Run a subcommand: keygen, allow, run, or watch."""
     return {"run": serve_migrant, "keygen": generate_key, "allow": allow_sender, "watch": watch_site}[call.args.order](
         call
     )
 
 
 def generate_key(call: CommandCall) -> int:
-    """Write a new pair of keys."""
+    """Generate a key pair and write both files."""
     public = create_key(Path(call.args.what))
     print_json({"public_key": public}) if call.json else print(public)
     return 0
 
 
 def allow_sender(call: CommandCall) -> int:
-    """Let somebody send: by the file with the public key, or the key itself."""
+    """Add a sender by public key or by the file that contains it."""
     file = Path(call.args.what)
     try:
         public = file.read_text().strip() if file.is_file() else call.args.what
@@ -121,12 +121,12 @@ def allow_sender(call: CommandCall) -> int:
     except UnicodeDecodeError:
         raise UsageError(f"{file} holds no public key; it is the line in the .pub file") from None
     add_sender(Path(call.args.senders), public, call.args.name)
-    print_message(call, f"{call.args.name or public} may send itineraries to hosts that read {call.args.senders}")
+    print_message(call, f"{call.args.name or public} may send requests to migrants that use {call.args.senders}")
     return 0
 
 
 def serve_migrant(call: CommandCall) -> int:
-    """Serve until told to stop."""
+    """Serve requests until interrupted."""
     file = Path(call.args.what)
     owner = load_owner_rules(file)
     reduce_gc_frequency()
@@ -134,7 +134,9 @@ def serve_migrant(call: CommandCall) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
     if not load_senders(service.senders_file):
-        print_message(call, f"nobody may send yet: sanderling migrant allow KEY.pub --senders {service.senders_file}")
+        print_message(
+            call, f"no sender is allowed yet: run sanderling migrant allow KEY.pub --senders {service.senders_file}"
+        )
     print_message(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
     with service:
         service.serve_forever(0.2)
@@ -142,7 +144,7 @@ def serve_migrant(call: CommandCall) -> int:
 
 
 def watch_site(call: CommandCall) -> int:
-    """Send a letter that stays, and print what changes as it happens."""
+    """Send a watch request and print changes as they are reported."""
     workers = call.get_settings(WorkerSettings)
     spelling = normalize_url(call.args.what)
     if spelling is None or len(workers.migrant) != 1 or not workers.key:
@@ -176,7 +178,7 @@ def watch_site(call: CommandCall) -> int:
 
 
 def _print_changes(call: CommandCall, client: MigrantClient, migrant_request: MigrantRequest, first_path: str) -> int:
-    """The first pass is what there is; every page after it is a change."""
+    """Print reported pages; after the first pass every page is a change."""
     watching, until = False, migrant_request.expires_at
     client.outbox.put(None)
     while client.thread.is_alive() or not client.inbox.empty():
@@ -201,7 +203,7 @@ def _print_changes(call: CommandCall, client: MigrantClient, migrant_request: Mi
 def build_event_object(
     message: PageMessage | MissedMessage, migrant_request: MigrantRequest, first_path: str
 ) -> dict[str, object]:
-    """What a host says of one page, as a script reads it; `first` is the path of the one that was named."""
+    """Return the JSON object of a reported page. `first` is the path of the requested page."""
     url = migrant_request.site + (first_path if isinstance(message.target, int) else message.target)
     if isinstance(message, MissedMessage):
         return {"url": url, "outcome": message.outcome, "reason": message.reason}
@@ -210,6 +212,6 @@ def build_event_object(
 
 
 def parse_status(head: bytes) -> int:
-    """The status in the first line of an answer; 0 if there is none."""
+    """Return the HTTP status of a response head, or 0 if it has none."""
     found = re.match(rb"HTTP/[0-9.]+ ([0-9]{3})", head)
     return int(found[1]) if found else 0

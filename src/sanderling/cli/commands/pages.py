@@ -1,4 +1,4 @@
-"""sanderling pages: list what is stored, or what was skipped and why."""
+"""sanderling pages: list stored pages, or skipped URLs with the reason."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ from sanderling.storage.queries import (
 )
 from sanderling.urls.scope import is_wildcard_match
 
-HELP = "List stored pages; with --skipped, the URLs that are not stored, each with its reason."
+HELP = "List stored pages, or with --skipped the URLs that are not stored and why."
 EXAMPLES = """\
 examples:
   sanderling pages --json | head
@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("--skipped", action="store_true", help="URLs that were met and are not stored, and why")
     parser.add_argument("--reason", help="of skipped URLs: only this reason")
-    parser.add_argument("--url", metavar="PATTERN", help="only URLs like this: * stands for anything")
+    parser.add_argument("--url", metavar="PATTERN", help="only URLs that match this pattern (* matches anything)")
     parser.add_argument("--status", default="2xx", help="HTTP status, 2xx (default), 3xx ..., or all")
     parser.add_argument("--mime", help="only this media type, e.g. text/html or image/*")
     parser.add_argument("--since", metavar="TIME", help="visited since then: 2026-11-15, 7d, 2h")
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print the list."""
+    """Print the selected pages or URLs."""
     reason = call.args.reason
     if reason is not None and reason not in REASONS:
         raise UsageError(f"there is no reason {reason!r}{suggest_or_list_names(reason, sorted(REASONS))}")
@@ -67,11 +67,15 @@ def run(call: CommandCall) -> int:
             rows = select_skipped(call, load_skipped_urls(collection.db), get_meta(collection.db, "finish_reason"))
             _print_skipped(call, _take_first(call, rows))
         else:
-            twins = {pair.url: pair for pair in load_pairs(collection.db)}
-            told = find_notice_pages(collection.db) if call.json or call.args.notices else set()
-            names = load_urls(collection.db, sorted({pair.duplicate_of for pair in twins.values()}))
+            near_duplicates = {pair.url: pair for pair in load_pairs(collection.db)}
+            described = find_notice_pages(collection.db) if call.json or call.args.notices else set()
+            names = load_urls(collection.db, sorted({pair.duplicate_of for pair in near_duplicates.values()}))
             _print_pages(
-                call, _take_first(call, _select_pages(call, load_pages(collection.db), twins, told)), twins, names, told
+                call,
+                _take_first(call, _select_pages(call, load_pages(collection.db), near_duplicates, described)),
+                near_duplicates,
+                names,
+                described,
             )
     return 0
 
@@ -116,7 +120,7 @@ def _select_pages(
 
 
 def build_page_object(row: CatalogRow) -> dict[str, object]:
-    """A page as a script reads it."""
+    """Return the JSON object of a page."""
     return {
         "url": row.url,
         "status": row.status,
@@ -180,7 +184,7 @@ def _print_pages(
 
 
 def select_skipped(call: CommandCall, rows: Iterator[SkippedRow], finish_reason: str) -> Iterator[list[object]]:
-    """Skipped URLs; one that still waits is named by what cut the crawl short."""
+    """Select skipped URLs; URLs still queued get the reason why the crawl ended."""
     for row in rows:
         reason = (row.reason or row.state) if row.state != UrlState.QUEUED else finish_reason or "waiting"
         if _matches(call.args.url, row.url) and call.args.reason in (None, reason):

@@ -1,4 +1,4 @@
-"""`sanderling publish`: the other side of the wire, beside a web server."""
+"""sanderling publish: publish the changes of your own site for crawlers."""
 
 import argparse
 
@@ -10,10 +10,10 @@ EXAMPLES = cli.EXAMPLES
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Take what the publisher takes on its own."""
+    """Add the arguments of the stand-alone publisher."""
     cli.add_arguments(parser)
 
 
 def run(call: CommandCall) -> int:
-    """Publish."""
+    """Run the publisher."""
     return cli.run(call.args)

@@ -1,4 +1,4 @@
-"""sanderling refresh: visit what is due, everything, or stay and keep it fresh."""
+"""sanderling refresh: revisit pages that are due, all pages, or continuously."""
 
 import argparse
 import json
@@ -44,7 +44,7 @@ from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.storage.collection import get_meta, open_collection_read_only
 from sanderling.workers.parking import park_workers
 
-HELP = "Visit again what is due, asking servers only what changed; sitemaps and feeds are read first."
+HELP = "Revisit pages that are due, with conditional requests. Sitemaps and feeds are read first."
 EXAMPLES = """\
 examples:
   sanderling refresh                             what is due now
@@ -77,12 +77,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Refresh and print the summary, or what would be done."""
+    """Refresh and print the summary, or list due pages with --dry-run."""
     mode = RefreshMode.ALL if call.args.all else RefreshMode.WATCH if call.args.watch else RefreshMode.ONCE
     request = load_request(call)
     if request.revisit.policy not in POLICIES:
         raise UsageError(
-            f"there is no policy {request.revisit.policy!r}{suggest_or_list_names(request.revisit.policy, list(POLICIES))}"
+            f"unknown policy {request.revisit.policy!r}{suggest_or_list_names(request.revisit.policy, list(POLICIES))}"
         )
     if call.args.dry_run:
         return print_dry_run(call, request, mode)
@@ -109,19 +109,19 @@ def _configure_run(call: CommandCall, coordinator: Coordinator) -> None:
 
 
 def interrupted(call: CommandCall) -> None:
-    """Before anything was visited: say to a script how it ended, as ever."""
+    """Print the JSON summary of a refresh interrupted before it started."""
     if not call.args.dry_run:
         print_summary(call, RefreshSummary(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, FinishReason.INTERRUPTED))
 
 
 def is_collection_empty(call: CommandCall) -> bool:
-    """Is there nothing that could be visited again?"""
+    """Return whether the collection has no page to revisit."""
     with open_collection_read_only(call.collection) as collection:
         return collection.db.execute("SELECT 1 FROM due LIMIT 1").fetchone() is None
 
 
 def load_request(call: CommandCall) -> CrawlRequest:
-    """The settings of the last crawl of this collection, with what was said now on top."""
+    """Return the settings of the last crawl, overridden by those of this call."""
     with open_collection_read_only(call.collection) as collection:
         stored = json.loads(get_meta(collection.db, "settings", "{}"))
 
@@ -143,14 +143,14 @@ def load_request(call: CommandCall) -> CrawlRequest:
 
 
 def convert_stored_settings(group: type[Struct], stored: dict[str, object]) -> dict[str, object]:
-    """Stored JSON as the values of a group of settings."""
+    """Convert stored JSON to the values of a group of settings."""
     fields = {field.name for field in msgspec.structs.fields(group)}
     known = {name: value for name, value in stored.items() if name in fields}
     return msgspec.structs.asdict(msgspec.convert(known, group)) if known else {}
 
 
 def print_dry_run(call: CommandCall, request: CrawlRequest, mode: RefreshMode) -> int:
-    """List what would be visited."""
+    """List the pages that are due, with the reason."""
     rows = list_due_pages(call.collection, request, mode, time.time())[: request.limits.limit or None]
     if call.json:
         for row in rows:
@@ -163,7 +163,7 @@ def print_dry_run(call: CommandCall, request: CrawlRequest, mode: RefreshMode) -
 
 
 def print_summary(call: CommandCall, summary: RefreshSummary) -> None:
-    """The summary: for a script one object, for a person a few lines."""
+    """Print the summary as text, or as JSON with --json."""
     if call.json:
         print_json(msgspec.to_builtins(summary))
     elif not call.quiet:

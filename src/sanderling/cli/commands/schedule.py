@@ -1,4 +1,4 @@
-"""sanderling schedule: how the next worker is chosen, and why the last one won."""
+"""sanderling schedule: show how workers are assigned to hosts."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from sanderling.workers.assignment.report import explain_choice
 from sanderling.workers.assignment.strategy_registry import build_ahp_strategy, build_strategy
 from sanderling.workers.control import is_crawl_running, send_command
 
-HELP = "Show the schedule: the weight of every criterion, whether the judgements agree, and why a worker won."
+HELP = "Show how workers are assigned: criterion weights, consistency, and the last choice."
 EXAMPLES = """\
 examples:
   sanderling schedule --show
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print the schedule; a matrix that contradicts itself is refused with the worst pair named."""
+    """Print the assignment. Inconsistent judgments raise UsageError that names the worst pair."""
     settings = call.get_settings(AssignmentSettings)
     chosen = build_strategy(settings)
     answer: dict[str, object] = {"schedule": settings.schedule}
@@ -50,7 +50,7 @@ def run(call: CommandCall) -> int:
 
 
 def describe_weights(strategy: AhpStrategy) -> dict[str, object]:
-    """The weights of the criteria and the ratios that say whether the judgements agree."""
+    """Return criterion weights and consistency ratios."""
     named = {c.name: round(w, 4) for c, w in zip(strategy.criteria, strategy.weights, strict=True)}
     return {
         "weights": named,
@@ -61,7 +61,7 @@ def describe_weights(strategy: AhpStrategy) -> dict[str, object]:
 
 
 def load_last_choice(call: CommandCall) -> dict[str, object]:
-    """Why the last migrant won: asked of the crawl that runs, else as the last one left it."""
+    """Load the last assignment from the running crawl, or from the log of the last one."""
     if is_crawl_running(call.collection):
         return send_command(call.collection, {"do": "schedule"})
     file = call.collection / "logs" / "schedule.json"
@@ -75,7 +75,7 @@ def load_last_choice(call: CommandCall) -> dict[str, object]:
 
 
 def print_schedule(schedule: dict[str, object]) -> None:
-    """The same for a person."""
+    """Print the assignment as text."""
     print(f"schedule: {schedule['schedule']}")
     named = schedule.get("weights")
     if isinstance(named, dict):

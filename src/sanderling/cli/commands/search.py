@@ -1,4 +1,4 @@
-"""sanderling search: find stored pages by their words."""
+"""sanderling search: full-text search of the stored pages."""
 
 import argparse
 import importlib.util
@@ -15,8 +15,8 @@ from sanderling.storage.collection import open_collection_read_only
 if TYPE_CHECKING:  # the index is an optional part
     from sanderling.search.search_types import SearchHit, SearchResults, TextRun
 
-HELP = "Find stored pages. The index is brought up to date first, unless a crawl or a server is doing that already."
-DASHED = "; a question with such a word goes in quotes: 'tide -storm'"
+HELP = "Search the stored pages. The index is updated first, unless a crawl or server is doing that."
+DASHED = "; quote queries with excluded words: 'tide -storm'"
 EXAMPLES = """\
 examples:
   sanderling search tide tables
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Search and print."""
+    """Search and print the results."""
     if importlib.util.find_spec("tantivy") is None:
         raise MissingExtra("searching", "search")
     if call.args.first < 1 or call.args.start < 1:
@@ -111,7 +111,7 @@ def _run_search(call: CommandCall) -> "SearchResults":
 
 
 def _warn_index_behind(call: CommandCall, since: int) -> None:
-    """Say what an index lacks that cannot be brought up to date."""
+    """Warn how many visits are missing in an index that cannot be updated."""
     with open_collection_read_only(call.collection) as collection:
         (newest,) = collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
     if newest > since:
@@ -122,7 +122,7 @@ def _warn_index_behind(call: CommandCall, since: int) -> None:
 
 
 def build_hit_object(hit: "SearchHit") -> dict[str, object]:
-    """A hit as a script reads it."""
+    """Return the JSON object of a hit."""
     parts = hit.score_parts
     return {
         "position": hit.position,
@@ -141,7 +141,7 @@ def build_hit_object(hit: "SearchHit") -> dict[str, object]:
 
 
 def format_pieces(pieces: "tuple[TextRun, ...]", highlight: tuple[str, str] = ("", "")) -> str:
-    """Text with what was found between marks; control characters of a page never reach the terminal."""
+    """Format text with highlighted matches, without control characters."""
     clean = [("".join(c if c.isprintable() else " " for c in piece.text), piece.is_match) for piece in pieces]
     return "".join(f"{highlight[0]}{text}{highlight[1]}" if hit else text for text, hit in clean)
 

@@ -1,4 +1,4 @@
-"""sanderling serve: a search page and a window into the crawl, in the browser."""
+"""sanderling serve: web interface for search, stored pages, diffs, and the dashboard."""
 
 import argparse
 import importlib.util
@@ -7,7 +7,7 @@ import ipaddress
 from sanderling.cli.arguments import CommandCall, print_json, print_message
 from sanderling.errors import MissingExtra, UsageError
 
-HELP = "Serve a search page, stored pages, changes and a live dashboard; what changes things needs a login."
+HELP = "Serve search, stored pages, changes, and a live dashboard in the browser. Changes require a login."
 EXAMPLES = """\
 examples:
   sanderling serve
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_network(text: str) -> str:
-    """Check the address or network of a proxy."""
+    """Parse the address or network of a proxy."""
     try:
         return str(ipaddress.ip_network(text)) if "/" in text else str(ipaddress.ip_address(text))
     except ValueError:
@@ -41,7 +41,7 @@ def _parse_network(text: str) -> str:
 
 
 def run(call: CommandCall) -> int:
-    """Serve until interrupted."""
+    """Run the web server until interrupted."""
     for part in ("tantivy", "starlette", "uvicorn", "argon2", "jinja2"):
         if importlib.util.find_spec(part) is None:
             raise MissingExtra("serving", "search")

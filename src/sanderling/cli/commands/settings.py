@@ -1,4 +1,4 @@
-"""sanderling settings: every setting with its value and where it can be set."""
+"""sanderling settings: list all settings."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from sanderling.cli.arguments import CommandCall, print_json, print_rows
 from sanderling.config.loader import ENVIRONMENT_PREFIX, load_all_settings
 from sanderling.config.redact import redact_setting
 
-HELP = "List every setting: its value now (no secrets), its flag, its key in sanderling.toml, its environment variable."
+HELP = "List all settings: current value (without secrets), flag, key in sanderling.toml, environment variable."
 EXAMPLES = """\
 examples:
   sanderling settings
@@ -16,11 +16,11 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing of its own."""
+    """Add no arguments."""
 
 
 def run(call: CommandCall) -> int:
-    """Print the table."""
+    """Print the table of settings."""
     rows = []
     for name, setting in load_all_settings().items():
         value = redact_setting(name, call.setting_values.get(name, setting.default))
@@ -49,7 +49,7 @@ def run(call: CommandCall) -> int:
 
 
 def _format_setting(value: object) -> str:
-    """A value as the settings file has it; `-` for nothing."""
+    """Format a value as in a settings file; `-` if empty."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(value) or "-" if isinstance(value, list) else str(value) or "-"

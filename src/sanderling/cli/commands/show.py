@@ -1,4 +1,4 @@
-"""sanderling show: the stored body or text of one page."""
+"""sanderling show: print the stored body or text of a page."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ from sanderling.storage.queries import load_stored_record, resolve_known_url
 from sanderling.terminal import strip_control_characters
 from sanderling.warc.warc_reader import StoredRecord
 
-HELP = "Print a stored page: its body as it was, or the text a person reads."
+HELP = "Print the stored body or the visible text of a page."
 EXAMPLES = """\
 examples:
   sanderling show https://example.org/ > page.html
@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Print what is asked for."""
+    """Print the body or text of the selected version."""
     with open_collection_read_only(call.collection) as collection:
         id_, key = resolve_known_url(collection, call.args.url)
         before = parse_time_inclusive(call.args.at, time.time()) if call.args.at else None
@@ -63,7 +63,7 @@ def run(call: CommandCall) -> int:
 
 
 def get_page_text(record: StoredRecord) -> str:
-    """The text of a stored page, as a person would read it."""
+    """Return the visible text of a stored page."""
     mime, charset = _parse_content_type(record)
     if is_html(mime, record.body):
         return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
@@ -71,7 +71,7 @@ def get_page_text(record: StoredRecord) -> str:
 
 
 def get_body_text(record: StoredRecord) -> str:
-    """A stored body that is text; of any other its type and size."""
+    """Return a textual body, or the type and size of a binary body."""
     mime, charset = _parse_content_type(record)
     readable = is_html(mime, record.body) or is_text(record.body, charset)
     return decode_plain_text(record.body, charset) if readable else _describe_binary(record)

@@ -1,4 +1,4 @@
-"""sanderling like: pages built like the samples, in the store first, then on the web."""
+"""sanderling similar: find pages built like the samples, stored or on the web."""
 
 import argparse
 import csv
@@ -37,7 +37,7 @@ from sanderling.templates.similar.driven_crawl import find_on_web, is_worth_craw
 from sanderling.templates.similar.samples import Sample, take_sample
 from sanderling.templates.similar.stored import SimilarPage, body_of, find_stored
 
-HELP = "Find pages built like one or more samples: in the store first, then on the web, fetching little else."
+HELP = "Find pages built from the same template as the samples, stored or on the live site."
 EXAMPLES = """\
 examples:
   sanderling similar https://shop.example/p/17 --stored              among the stored pages
@@ -56,10 +56,8 @@ WATCH_SECONDS = 60.0  # between two looks at the pages that lead there
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("url", nargs="*", help="sample pages")
-    parser.add_argument(
-        "--briefs", action="store_true", help="look for what users of the search page asked for and did not find"
-    )
-    parser.add_argument("--stored", action="store_true", help="only look among the stored pages")
+    parser.add_argument("--briefs", action="store_true", help="crawl for unmet queries of search users")
+    parser.add_argument("--stored", action="store_true", help="search only the stored pages")
     parser.add_argument(
         "--limit", dest="most", type=parse_whole_number, metavar="N", help=f"at most so many (web: {DEFAULT_LIMIT})"
     )
@@ -73,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Find, print, perhaps stay."""
+    """Find similar pages and print them; with --watch, keep reporting new ones."""
     _validate_arguments(call)
     if call.args.briefs:
         return answer_unmet_queries(call)
@@ -96,7 +94,7 @@ def _uses_web(call: CommandCall) -> bool:
 
 
 def watch_similar(call: CommandCall, request: CrawlRequest, shown_urls: set[str]) -> None:
-    """Stay, and tell of pages like the samples that appear, until Ctrl-C."""
+    """Report new similar pages until Ctrl-C."""
     over = threading.Event()
     crews: list[Coordinator] = []
     most = call.args.most or DEFAULT_LIMIT
@@ -122,7 +120,7 @@ def watch_similar(call: CommandCall, request: CrawlRequest, shown_urls: set[str]
 
 
 def answer_unmet_queries(call: CommandCall) -> int:
-    """Send specialised migrants for what users asked for; say what came."""
+    """Crawl for unmet queries of search users and report the pages found."""
     if not can_index():
         raise MissingExtra("answering what users asked for", "search")
     from sanderling.templates.similar.query_fulfillment import fulfill_unmet_queries
@@ -139,7 +137,7 @@ def answer_unmet_queries(call: CommandCall) -> int:
 
 
 def find_similar(call: CommandCall, request: CrawlRequest, samples: Sequence[Sample]) -> list[SimilarPage]:
-    """Look in the store, and on the web if that is not enough."""
+    """Search the stored pages, then the web if there are too few."""
     found: list[SimilarPage] = []
     if has_collection(call.collection):
         found = _limit_pages(call, find_stored(call.collection, samples, call.args.exact))
@@ -209,11 +207,11 @@ def _print_pages(call: CommandCall, pages: Iterable[SimilarPage], shown_urls: se
         else:
             print(f"{page.similarity:.2f}  {page.source:<5}  {page.url}", flush=True)
     if not new:
-        print_message(call, "no page is built like that" if not call.args.watch else "nothing new")
+        print_message(call, "no similar page found" if not call.args.watch else "nothing new")
 
 
 def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
-    """Print one row per page with the fields its template fills in; say where each field is."""
+    """Print a table of the extracted fields, with the selector of each field."""
     with open_collection_read_only(call.collection) as collection:
 
         def body(page: SimilarPage) -> Document:

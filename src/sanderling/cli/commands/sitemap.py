@@ -1,4 +1,4 @@
-"""sanderling sitemap: write a sitemap of what we know of a site."""
+"""sanderling sitemap: write a sitemap of a crawled site."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ from sanderling.storage.page_history import estimate_change_class, has_enough_hi
 from sanderling.storage.queries import CatalogRow, load_pages, resolve_known_url
 from sanderling.urls.normalize import get_host
 
-HELP = "Write a sitemap of the stored pages of a site: when each changed last, and how often it does."
+HELP = "Write a sitemap of the stored pages of a site, with lastmod and changefreq."
 EXAMPLES = """\
 examples:
   sanderling sitemap > sitemap.xml              --json: its entries, one object per line
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Write one sitemap, or an index with its parts."""
+    """Write a sitemap, or a sitemap index with its parts."""
     with open_collection_read_only(call.collection) as collection:
         host = select_host(collection, call.args.site)
         files = write_sitemaps(build_entries(collection, host), host)
@@ -61,7 +61,7 @@ def run(call: CommandCall) -> int:
 
 
 def select_host(collection: Collection, site: str | None) -> str:
-    """The one host a sitemap speaks for."""
+    """Return the host of the sitemap; raise UsageError if it is ambiguous."""
     if site:
         return get_host(resolve_known_url(collection, site)[1])
     rows = collection.db.execute(
@@ -77,7 +77,7 @@ def select_host(collection: Collection, site: str | None) -> str:
 
 
 def build_entries(collection: Collection, host: str) -> Iterator[SitemapEntry]:
-    """The stored pages of a host that may be found, in the order they were."""
+    """Select the indexable pages of a host in the order of discovery."""
     for row in load_pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:
             seen = (row.first_seen, row.last_visit, row.visit_count)
@@ -89,6 +89,6 @@ def build_entries(collection: Collection, host: str) -> Iterator[SitemapEntry]:
 
 
 def _get_change_time(row: CatalogRow) -> float:
-    """When a page changed last: as we saw it, or before our first visit as its server says."""
-    said = parse_http_date(row.last_modified) if not row.change_count else None
-    return min(said, row.last_change) if said and said > 0 else row.last_change
+    """Return the time of the last change, or Last-Modified if no change was seen."""
+    last_modified = parse_http_date(row.last_modified) if not row.change_count else None
+    return min(last_modified, row.last_change) if last_modified and last_modified > 0 else row.last_change

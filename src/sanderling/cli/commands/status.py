@@ -1,4 +1,4 @@
-"""sanderling status: what a collection holds and how its last crawl ended."""
+"""sanderling status: size and state of a collection."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from sanderling.storage.collection import Collection, get_meta, open_collection_
 from sanderling.storage.page_history import load_change_classes
 from sanderling.storage.queries import URL_STATE_SQL
 
-HELP = "Say what a collection holds, what is still to do, and which hosts are held back and why."
+HELP = "Show the size and state of a collection, remaining work, and delayed hosts."
 EXAMPLES = """\
 examples:
   sanderling status
@@ -27,16 +27,16 @@ examples:
 """
 MAX_SHOWN_SEEDS = 5  # named to a person
 DUPLICATE_LABELS = {
-    "identical_pages": "to the byte",
-    "near_duplicate_pages": "nearly",
-    "noncanonical_pages": "by their own word (canonical)",
+    "identical_pages": "identical",
+    "near_duplicate_pages": "near duplicates",
+    "noncanonical_pages": "with another canonical URL",
 }
 VALUE_INDENT = 12  # columns before a value
 MAX_SHOWN_LEVELS = 12  # rows of them for a person
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing of its own."""
+    """Add no arguments."""
 
 
 def run(call: CommandCall) -> int:
@@ -51,7 +51,7 @@ def run(call: CommandCall) -> int:
 
 
 def describe_collection(collection: Collection) -> dict[str, object]:
-    """The state of a collection as one object."""
+    """Return the state of a collection as a JSON object."""
     db = collection.db
     (pages, size) = db.execute(
         "SELECT count(*), coalesce(sum(size), 0) FROM pages JOIN urls ON urls.id = pages.url"
@@ -94,7 +94,7 @@ def describe_collection(collection: Collection) -> dict[str, object]:
 
 
 def _count_changes(db: Connection, now: float) -> dict[str, int]:
-    """Count changes as `sanderling changes` lists them: pages that ever changed, changes, and those of the last day."""
+    """Count changed pages, changes, and changes of the last day, as `changes` lists them."""
     pages, every, today = db.execute(
         "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
         " FROM changes WHERE kinds <> ''",
@@ -110,7 +110,7 @@ def _count_duplicates(db: Connection) -> dict[str, object]:
 
 
 def _count_reasons(db: Connection, state: str) -> list[tuple[str, int]]:
-    """Count URLs by reason, other sites left out; the state is the one that `sanderling pages --skipped` names."""
+    """Count skipped URLs by reason, without links to other sites."""
     sql = (
         f"SELECT u.reason, count(*) FROM urls AS u WHERE {URL_STATE_SQL} = ? AND role = 'page' AND u.reason <> ?"
         " GROUP BY u.reason ORDER BY 2 DESC"
@@ -119,13 +119,13 @@ def _count_reasons(db: Connection, state: str) -> list[tuple[str, int]]:
 
 
 def _count_out_of_scope(db: Connection) -> int:
-    """Count the links to other sites, which the crawl was never to follow."""
+    """Count links to other sites."""
     sql = "SELECT count(*) FROM urls WHERE state = 'skipped' AND role = 'page' AND reason = ?"
     return int(db.execute(sql, (Reason.OUT_OF_SCOPE,)).fetchone()[0])
 
 
 def _list_backed_off_hosts(db: Connection, now: float) -> list[dict[str, object]]:
-    """Hosts that must wait, longest first."""
+    """List delayed hosts, longest delay first."""
     rows = db.execute(
         "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
         " ORDER BY open_at DESC LIMIT 20",
@@ -138,7 +138,7 @@ def _list_backed_off_hosts(db: Connection, now: float) -> list[dict[str, object]
 
 
 def _list_rate_limited_hosts(db: Connection) -> list[dict[str, object]]:
-    """Hosts that asked us to slow down, how often, and how many seconds lie between requests since; the worst first."""
+    """List hosts that returned 429 or 503, with the learned delay, most frequent first."""
     rows = db.execute(
         "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
         " ORDER BY complaints DESC, name LIMIT 20"
@@ -180,7 +180,7 @@ def _print_status(state: dict[str, object]) -> None:
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(
-            f"  held      {host['host']} until {shorten_iso(host['until'])} ({host['reason']}), {host['waiting']} waiting"
+            f"  delayed   {host['host']} until {shorten_iso(host['until'])} ({host['reason']}); {host['waiting']} URLs"
         )
     _print_rate_limited_hosts(state["complaints"])
     if isinstance(run, dict):
@@ -202,18 +202,20 @@ def _format_seeds(seeds: object) -> str:
 
 
 def _print_duplicates(duplicates: object) -> None:
-    """Duplicates at both levels: links, and pages."""
+    """Print duplicate links and pages."""
     assert isinstance(duplicates, dict)
     if duplicates["links"]:
         print(f"  links     {duplicates['links']:,} found, {duplicates['link_share']:.1%} to URLs met before")
     if duplicates["cache_lookups"]:  # not before the end of the first run
         print(f"  look-ups  {duplicates['cache_hit_ratio']:.1%} needed no disk")
-    if alike := [f"{duplicates[name]:,} {words}" for name, words in DUPLICATE_LABELS.items() if duplicates[name]]:
-        print(f"  alike     {', '.join(alike)}")
+    if duplicate_counts := [
+        f"{duplicates[name]:,} {words}" for name, words in DUPLICATE_LABELS.items() if duplicates[name]
+    ]:
+        print(f"  duplicate {', '.join(duplicate_counts)}")
 
 
 def _print_levels(state: dict[str, object]) -> None:
-    """How many pages lie how many links from their seed; those beyond the first rows together."""
+    """Print the number of pages by depth; deep levels are summarized."""
     found, depths = state["levels"], state["depths"]
     assert isinstance(found, list)
     for level in found[:MAX_SHOWN_LEVELS]:

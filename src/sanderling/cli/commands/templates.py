@@ -1,4 +1,4 @@
-"""sanderling templates: the kinds of pages a site is made of."""
+"""sanderling templates: list the page templates of a site."""
 
 import argparse
 
@@ -9,7 +9,7 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.templates.naming import Named
 from sanderling.templates.template_indexer import load_page_views, open_structures, update_site_templates
 
-HELP = "Find the templates of the stored sites by how their pages are built; the rarest come first."
+HELP = "List the page templates of the stored sites, rarest first."
 EXAMPLES = """\
 examples:
   sanderling templates                         of every stored site
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Learn the templates of each site and print them."""
+    """Learn the templates of the selected sites and print them."""
     rows: list[tuple[str, Named]] = []
     with open_collection_read_only(call.collection) as collection, open_structures(collection) as structures:
         for site, host in list_sites(collection.db, call.args.site):
@@ -53,7 +53,7 @@ def run(call: CommandCall) -> int:
 
 
 def list_sites(db: Connection, name_part: str | None) -> list[tuple[int, str]]:
-    """The stored hosts, or those asked for."""
+    """Return the stored hosts that match."""
     found = [(int(id_), str(name)) for id_, name in db.execute("SELECT id, name FROM hosts ORDER BY name")]
     chosen = [(id_, name) for id_, name in found if name_part is None or name_part in name]
     if not chosen and name_part is not None:

@@ -1,4 +1,4 @@
-"""sanderling dust: what makes no difference in the URLs of a site, learned from what was crawled."""
+"""sanderling url-rules: learn which URL variants return the same page."""
 
 import argparse
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from sanderling.urls.dust import (
 from sanderling.urls.normalize import normalize_url
 from sanderling.urls.scope import is_wildcard_match
 
-HELP = "Show which parts of URLs make no difference on a site; with --use, leave them out from now on."
+HELP = "Show learned URL rules (DUST): URL variants that return the same page. --use applies them."
 EXAMPLES = """\
 examples:
   sanderling url-rules                         what the crawl taught, with its evidence
@@ -49,14 +49,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="PATTERN", help="only sites like this: * stands for anything")
     parser.add_argument("--use", action="store_true", help="use these rules from now on")
     parser.add_argument("--used", action="store_true", help="show the rules in use")
-    parser.add_argument("--forget", metavar="PATTERN", help="take back the rules of sites like this")
+    parser.add_argument("--forget", metavar="PATTERN", help="remove the rules of matching sites")
     parser.add_argument(
         "--add", action="append", metavar="RULE", help=f"use a rule for --site: {', '.join(RULE_FORMS)} (repeatable)"
     )
 
 
 def run(call: CommandCall) -> int:
-    """Learn and show; or write down what to use."""
+    """Show learned rules, or change the rules in use."""
     if call.args.forget:
         return _delete_rules(call)
     if call.args.add:
@@ -75,15 +75,15 @@ def run(call: CommandCall) -> int:
 
 
 def _save_rules(collection: Collection, rules: list[DustRule]) -> None:
-    """All of it or nothing; a disk without room for it is named."""
+    """Save rules in a transaction; report a full disk."""
     with transaction(collection.db):
         save_rules(collection.db, rules)
 
 
 def _load_pages(collection: Collection) -> Iterator[DustSample]:
-    """Pages that answered, each by its text where that is known: bodies of one page differ in tokens.
+    """Load fetched pages with a digest of their text, or of the body if the text is unknown.
 
-    Many servers have an answer to whatever is asked for: what stands in the place of a sitemap or list is no page.
+    Sitemaps and change lists are left out: many servers answer their URLs with a generic page.
     """
     for url, digest, mark, sketch in collection.db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
@@ -96,20 +96,20 @@ def _load_pages(collection: Collection) -> Iterator[DustSample]:
 
 
 def _matches_site(pattern_arg: str, site: str) -> bool:
-    """Say whether a site is the one that was typed, or like it."""
+    """Return whether a site matches a name or pattern."""
     pattern = _parse_site(pattern_arg) if "://" in pattern_arg else pattern_arg.lower()
     return is_wildcard_match(site, pattern or pattern_arg)
 
 
 def _parse_site(site_arg: str) -> str:
-    """Name a site as rules do, whether its name or an address was typed; empty if it is neither."""
+    """Return the site name of a host name or URL, or an empty string if it is neither."""
     spelling = normalize_url(site_arg if "://" in site_arg else f"http://{site_arg}")
     is_pattern = "*" in site_arg or ("?" in site_arg and "://" not in site_arg)
     return "" if spelling is None or is_pattern else get_site_name(spelling.url)
 
 
 def _add_rules(call: CommandCall) -> int:
-    """Use rules that a person knows to hold; nothing is learned or checked."""
+    """Add rules given by the user, without verification."""
     site = _parse_site(call.args.site or "")
     if not site:
         raise UsageError("--add needs --site with the name of one site, such as example.org")
@@ -144,4 +144,4 @@ def _print_rules(call: CommandCall, rules: list[DustRule]) -> None:
         (rule.site, rule.support_count, rule.conflict_count, RULE_DESCRIPTIONS[rule.kind].format(name=rule.name))
         for rule in rules
     )
-    print_rows(rows, ("site", "agreed", "disagreed", "rule"), "no rule was learned yet")
+    print_rows(rows, ("site", "agreed", "disagreed", "rule"), "no rules learned yet")

@@ -1,4 +1,4 @@
-"""sanderling verify: check a collection for damage, and repair what can be repaired."""
+"""sanderling verify: check a collection for damage and repair it."""
 
 import argparse
 import shutil
@@ -20,7 +20,7 @@ from sanderling.storage.verify_collection import (
     repair_files,
 )
 
-HELP = "Check a collection for damage: WARC records by their digests, databases, the search index."
+HELP = "Check WARC records against their digests, databases, and the search index."
 EXAMPLES = """\
 examples:
   sanderling verify                   # exit code 0: no damage; 1: damage, listed with its remedy
@@ -38,9 +38,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Check everything and list the faults; exit code 1 if there are any that were not repaired."""
+    """List damage; return 1 if any of it was not repaired."""
     faults = list(check_databases(call.collection))
-    if any(fault.file == DATABASE_FILE for fault in faults):  # without it nobody knows what the archive should hold
+    if any(fault.file == DATABASE_FILE for fault in faults):  # the database records what the archive must contain
         return _print_report(call, ArchiveCheck(0, faults), repaired=False)
     with open_collection_read_only(call.collection) as collection:
         found = check_archive(

@@ -1,4 +1,4 @@
-"""sanderling migrants: list, clone, move, pause, resume and dispose of the workers of a running crawl."""
+"""sanderling workers: control the workers of a running crawl."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from sanderling.cli.arguments import CommandCall, print_json, print_rows
 from sanderling.errors import UsageError
 from sanderling.workers.control import ControlMessage, send_command
 
-HELP = "See and steer the workers (migrants) of a crawl that is running."
+HELP = "List and control the workers of a running crawl."
 EXAMPLES = """\
 examples:
   sanderling workers list -C my-site
@@ -30,12 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Ask the crawl, print its answer."""
+    """Send a command to the running crawl and print the reply."""
     args = call.args
     if args.order == "move" and not args.to:
         raise UsageError("say where to: --to PLACE, or --to home")
-    wanted: ControlMessage = {"do": args.order, "place": args.to, "workers": "all" if args.all else args.migrant}
-    answer = send_command(call.collection, wanted)
+    command: ControlMessage = {"do": args.order, "place": args.to, "workers": "all" if args.all else args.migrant}
+    answer = send_command(call.collection, command)
     if "error" in answer:
         raise UsageError(str(answer["error"]))
     rows = answer.get("workers", [])
