@@ -19,8 +19,9 @@ from sanderling.changes.paper_signatures import (
 from sanderling.changes.word_diff import DiffPiece, build_replacement, diff_words
 from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.content.volatile.strip import strip_build_id
-from sanderling.fingerprint.assets import NON_PAGE_SCHEMES, get_image_source, normalize_href, normalize_image_source
+from sanderling.fingerprint.assets import get_image_source, normalize_image_source
 from sanderling.fingerprint.build import fingerprint_page_lines
+from sanderling.fingerprint.link_targets import NON_PAGE_SCHEMES, normalize_href
 from sanderling.fingerprint.model import Fingerprint
 from sanderling.html.links import extract_metadata
 from sanderling.html.parser import Document, parse_html
