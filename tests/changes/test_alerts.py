@@ -1,5 +1,3 @@
-"""Messages that leave the house."""
-
 import email
 import email.policy
 import socketserver
@@ -11,20 +9,20 @@ import pytest
 from sanderling.changes.alerts import open_sender
 
 
-class Letters(socketserver.TCPServer):
-    """A post office on loopback that keeps what it gets."""
+class MailServer(socketserver.TCPServer):
+    """An SMTP server on loopback that stores messages."""
 
     allow_reuse_address = True
 
     def __init__(self) -> None:
         self.kept: list[bytes] = []
-        super().__init__(("127.0.0.1", 0), Clerk)
+        super().__init__(("127.0.0.1", 0), MailHandler)
 
 
-class Clerk(socketserver.StreamRequestHandler):
-    """Says yes to everything."""
+class MailHandler(socketserver.StreamRequestHandler):
+    """Accepts every command."""
 
-    server: Letters
+    server: MailServer
 
     def handle(self) -> None:
         self.wfile.write(b"220 yes\r\n")
@@ -36,8 +34,8 @@ class Clerk(socketserver.StreamRequestHandler):
 
 
 @pytest.fixture
-def office() -> Iterator[Letters]:
-    with Letters() as server:
+def mail_server() -> Iterator[MailServer]:
+    with MailServer() as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server
@@ -46,13 +44,13 @@ def office() -> Iterator[Letters]:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of apprise
-def test_what_a_page_says_is_text_in_a_letter_too(office: Letters) -> None:
-    host, port = office.server_address[:2]
+def test_page_content_is_text_in_a_mail(mail_server: MailServer) -> None:
+    host, port = mail_server.server_address[:2]
     sender = open_sender([f"mailto://{host!s}:{port}/?from=a@example.org&to=b@example.org&mode=insecure"])
     assert sender.notify(body="first page\n~ {+<img src=x onerror=alert(1)>+}\nsecond page", title="2 changes")
-    letter = email.message_from_bytes(office.kept[0], policy=email.policy.default)
-    marked = [part.get_content() for part in letter.walk() if part.get_content_type() == "text/html"]
-    assert not any("<img" in part for part in marked)
-    read = letter.get_body(("plain",))
-    assert read is not None
-    assert "first page\n~ {+<img" in read.get_content().replace("\r\n", "\n")  # each on its line
+    message = email.message_from_bytes(mail_server.kept[0], policy=email.policy.default)
+    html_parts = [part.get_content() for part in message.walk() if part.get_content_type() == "text/html"]
+    assert not any("<img" in part for part in html_parts)
+    plain_part = message.get_body(("plain",))
+    assert plain_part is not None
+    assert "first page\n~ {+<img" in plain_part.get_content().replace("\r\n", "\n")  # each on its line

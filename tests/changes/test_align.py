@@ -1,5 +1,3 @@
-"""Blocks of two versions laid side by side."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +15,7 @@ def patch(old: list[int], new: list[int], hunks: list[Hunk]) -> list[int]:
 
 
 @given(blocks, blocks)
-def test_the_hunks_turn_one_version_into_the_other(old: list[int], new: list[int]) -> None:
+def test_hunks_transform_old_into_new(old: list[int], new: list[int]) -> None:
     assert patch(old, new, align_blocks(old, new)) == new
 
 
@@ -26,16 +24,16 @@ def test_equal_versions_have_no_hunks(old: list[int]) -> None:
     assert align_blocks(old, list(old)) == []
 
 
-def test_an_inserted_block_is_one_insertion() -> None:
+def test_inserted_block_is_a_single_hunk() -> None:
     old = list(range(100))
     assert align_blocks(old, [*old[:50], 999, *old[50:]]) == [Hunk((50, 50), (50, 51))]
 
 
-def test_a_replaced_block_is_one_replacement() -> None:
+def test_replaced_block_is_a_single_hunk() -> None:
     old = [1, 2, 2, 3, 3, 4]
     assert align_blocks(old, [1, 2, 9, 3, 3, 4]) == [Hunk((2, 3), (2, 3))]
 
 
-def test_two_unlike_long_versions_stay_cheap() -> None:
+def test_long_versions_without_anchors_are_aligned() -> None:
     old, new = [1, 2] * 5000, [2, 3] * 5000
     assert patch(old, new, align_blocks(old, new)) == new

@@ -1,5 +1,3 @@
-"""Changes as a feed and as messages."""
-
 import sys
 from xml.etree import ElementTree as xml
 
@@ -11,17 +9,17 @@ from sanderling.changes.classify import PageChange
 from sanderling.changes.feed import ATOM_NAMESPACE, ReportedChange, summarize_change, write_atom_feed, write_rss_feed
 from sanderling.errors import MissingExtra, UsageError
 
-NEWS = compare(page(), page([*TEXT, "One more."]))
-ITEM = ReportedChange("https://example.org/a?b&c", 1_700_000_000.0, 1_600_000_000.0, NEWS, "A <b>title</b> \x1b")
-QUIET = [
+CHANGE = compare(page(), page([*TEXT, "One more."]))
+ITEM = ReportedChange("https://example.org/a?b&c", 1_700_000_000.0, 1_600_000_000.0, CHANGE, "A <b>title</b> \x1b")
+UNREPORTABLE = [
     ReportedChange("https://example.org/same", 1_700_000_001.0, 0.0, PageChange()),
-    ReportedChange("https://example.org/gone", 1_700_000_002.0, 0.0, NEWS, status=503),
+    ReportedChange("https://example.org/gone", 1_700_000_002.0, 0.0, CHANGE, status=503),
     ReportedChange("https://example.org/other", 1_700_000_003.0, 0.0, PageChange(comparable=False)),
 ]
 
 
 class Mailbox:
-    """A sender that keeps what it gets."""
+    """A sender that stores messages."""
 
     def __init__(self, answer: bool = True) -> None:
         self.answer = answer
@@ -32,25 +30,27 @@ class Mailbox:
         return self.answer
 
 
-def test_a_change_is_told_in_one_line() -> None:
-    assert summarize_change(PageChange()) == "nothing that matters; significance 0.00"
-    assert summarize_change(NEWS) == f"content, structure; significance {NEWS.significance:.2f}; paragraphs: 1 added"
+def test_change_is_summarized_in_a_line() -> None:
+    assert summarize_change(PageChange()) == "no significant change; significance 0.00"
+    assert (
+        summarize_change(CHANGE) == f"content, structure; significance {CHANGE.significance:.2f}; paragraphs: 1 added"
+    )
 
 
-def test_links_pictures_and_scripts_are_counted_in_that_line() -> None:
+def test_summary_counts_images_and_scripts() -> None:
     old, new = (page(more=f'<img src="/{name}.png"><script>{name}({name})</script>') for name in ("a", "b"))
-    told = summarize_change(compare(old, new))
-    assert "images: 1 added, 1 removed; scripts: 1 added, 1 removed" in told
+    summary = summarize_change(compare(old, new))
+    assert "images: 1 added, 1 removed; scripts: 1 added, 1 removed" in summary
 
 
-def test_a_page_without_a_title_is_named_once() -> None:
-    written = format_message([ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, NEWS)])
-    assert written is not None
-    assert written[1].count(ITEM.url) == 1
+def test_url_of_a_page_without_title_is_listed_once() -> None:
+    message = format_message([ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, CHANGE)])
+    assert message is not None
+    assert message[1].count(ITEM.url) == 1
 
 
-def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
-    root = xml.fromstring(write_atom_feed([*QUIET, ITEM], "Changes", "urn:x"))
+def test_atom_feed_has_reportable_changes_only() -> None:
+    root = xml.fromstring(write_atom_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
     entries = root.findall(f"{{{ATOM_NAMESPACE}}}entry")
     assert len(entries) == 1
     link = entries[0].find(f"{{{ATOM_NAMESPACE}}}link")
@@ -63,54 +63,54 @@ def test_the_atom_feed_has_what_matters_and_nothing_else() -> None:
     assert root.findtext(f"{{{ATOM_NAMESPACE}}}updated") == "2023-11-14T22:13:20+00:00"
 
 
-def test_the_rss_feed_has_what_matters_and_nothing_else() -> None:
-    root = xml.fromstring(write_rss_feed([*QUIET, ITEM], "Changes", "urn:x"))
+def test_rss_feed_has_reportable_changes_only() -> None:
+    root = xml.fromstring(write_rss_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
     assert root.findtext("channel/link") == "https://example.org/"
     (entry,) = root.findall("channel/item")
     assert entry.findtext("link") == ITEM.url
     assert entry.findtext("pubDate") == "Tue, 14 Nov 2023 22:13:20 +0000"
 
 
-def test_an_empty_feed_is_still_a_feed() -> None:
+def test_empty_feed_is_valid() -> None:
     assert xml.fromstring(write_atom_feed([], "Changes", "urn:x")).tag == f"{{{ATOM_NAMESPACE}}}feed"
 
 
-def test_nobody_hears_of_an_empty_difference_or_an_error_page() -> None:
+def test_unreportable_changes_are_not_sent() -> None:
     mailbox = Mailbox()
-    assert send_alert(QUIET, mailbox) == 0
+    assert send_alert(UNREPORTABLE, mailbox) == 0
     assert mailbox.sent == []
     assert format_message([]) is None
 
 
-def test_all_news_come_in_one_message() -> None:
+def test_all_changes_are_sent_in_a_single_message() -> None:
     mailbox = Mailbox()
-    assert send_alert([ITEM, *QUIET, ITEM], mailbox) == 2
+    assert send_alert([ITEM, *UNREPORTABLE, ITEM], mailbox) == 2
     ((title, body),) = mailbox.sent
     assert title == "Sanderling: 1 changed page, 2 changes"
     assert ITEM.url in body
     assert "\x1b" not in body
 
 
-def test_a_message_nobody_heard_counts_as_none() -> None:
+def test_failed_message_counts_as_zero() -> None:
     assert send_alert([ITEM], Mailbox(answer=False)) == 0
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # apprise imports what Python 3.13 dropped
-def test_an_address_nobody_knows_is_refused_without_its_secrets() -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # apprise imports modules removed in Python 3.13
+def test_unknown_alert_url_is_rejected_without_its_secrets() -> None:
     pytest.importorskip("apprise")
     with pytest.raises(UsageError) as error:
         open_sender(["nonsense://user:secret@host"])
     assert "secret" not in str(error.value)
 
 
-def test_without_apprise_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_apprise_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
     with pytest.raises(MissingExtra, match=r"\[alerts\]"):
         open_sender(["mailto://x"])
 
 
-def test_feeds_and_messages_tell_the_words_and_let_nothing_through_as_markup() -> None:
-    item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, NEWS, words=("~ \u00b61 [-5-]{+6+} <script>",))
+def test_feeds_and_messages_contain_escaped_words() -> None:
+    item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, CHANGE, words=("~ \u00b61 [-5-]{+6+} <script>",))
     entry = xml.fromstring(write_atom_feed([item], "Changes", "urn:x")).find(
         f"{{{ATOM_NAMESPACE}}}entry/{{{ATOM_NAMESPACE}}}content"
     )
@@ -120,6 +120,6 @@ def test_feeds_and_messages_tell_the_words_and_let_nothing_through_as_markup() -
         "channel/item/description"
     )
     assert "[-5-]{+6+} &lt;script&gt;" in (described or "")
-    written = format_message([item])
-    assert written is not None
-    assert item.words[0] in written[1]
+    message = format_message([item])
+    assert message is not None
+    assert item.words[0] in message[1]

@@ -115,7 +115,7 @@ CHECKSUMS = {
 RMS_V1 = ((33, 330.995), (29, 339.490), (27, 357.407), (32, 295.606), (26, 258.498), (24, 280.597))
 
 
-def cut(value: float, places: int = 3) -> float:
+def truncate(value: float, places: int = 3) -> float:
     return math.floor(value * 10.0**places + 1e-6) / 10.0**places
 
 
@@ -135,28 +135,28 @@ def test_table_13_checksum_right_and_as_printed() -> None:
     assert round(compute_checksum([(12, COG)], skip_leading=2), 3) == 43.344
 
 
-def test_rms_of_the_news_pages() -> None:
+def test_rms_of_the_paper_pages() -> None:
     assert round(compute_rms(" ".join(V1P6)), 3) == 280.597
     assert round(compute_rms(" ".join(V1P5)), 3) == 258.498
     assert round(compute_rms(text(V1P4)), 3) == 295.606
     assert round(compute_rms(text(V2P2)), 3) == 339.495
-    assert cut(compute_rms(text(V6P2))) == 318.777
+    assert truncate(compute_rms(text(V6P2))) == 318.777
     for runs, value in ((V6P1, 339.439), (V7P1, 340.564), (V6P3, 312.316)):
         assert abs(compute_rms(text(runs)) - value) < 0.0011
 
 
-def test_checksum_of_the_news_pages() -> None:
-    assert cut(compute_checksum(zip(SIZES, V1P6, strict=True))) == 168.383
-    assert cut(compute_checksum(zip(SIZES, V1P5, strict=True))) == 154.898
-    assert cut(compute_checksum(V1P4)) == 261.167
-    assert cut(compute_checksum(V2P2)) == 317.343
+def test_checksum_of_the_paper_pages() -> None:
+    assert truncate(compute_checksum(zip(SIZES, V1P6, strict=True))) == 168.383
+    assert truncate(compute_checksum(zip(SIZES, V1P5, strict=True))) == 154.898
+    assert truncate(compute_checksum(V1P4)) == 261.167
+    assert truncate(compute_checksum(V2P2)) == 317.343
     assert round(compute_checksum(V6P2), 3) == 284.380
     for runs, value in ((V6P1, 346.89), (V7P1, 337.37), (V6P3, 242.97)):
-        assert cut(compute_checksum(runs), 2) == value
+        assert truncate(compute_checksum(runs), 2) == value
 
 
 @pytest.mark.parametrize("version", CHECKSUMS)
-def test_a_page_is_a_tenth_of_its_paragraphs(version: int) -> None:
+def test_page_checksum_is_a_tenth_of_its_paragraphs(version: int) -> None:
     page, paragraphs = CHECKSUMS[version]
     assert abs(sum(paragraphs) / 10 - page) < 0.001
 
@@ -169,7 +169,7 @@ def test_page_rms_follows_from_its_paragraphs() -> None:
     assert abs(combine_paragraph_rms(RMS_V1, 43) - 625.616) < 0.002
 
 
-def test_both_signatures_are_blind_to_order_so_a_digest_decides() -> None:
+def test_signatures_ignore_order_and_digests_do_not() -> None:
     one, other = "dog bites man", "man bites dog"
     assert compute_rms(one) == compute_rms(other)
     assert compute_checksum([(12, one)]) == compute_checksum([(12, other)])
@@ -195,7 +195,7 @@ def test_font_sizes_come_from_tags() -> None:
     assert get_font_points("font", "red") == 12.0
 
 
-def test_an_empty_text_weighs_nothing() -> None:
+def test_signature_of_empty_text_is_zero() -> None:
     assert compute_paper_signature([(12.0, " \n")]).rms == 0.0
     assert compute_rms("\u4e2d") == 0.0
     assert compute_rms("\u4e2d", ascii_only=False) > 0.0

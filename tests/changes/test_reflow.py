@@ -1,5 +1,3 @@
-"""The same words cut into other blocks."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,36 +8,36 @@ from sanderling.fingerprint.model import MAX_BLOCK_SIZE, combine_hashes, hash_bl
 LETTERS = st.text("agull \u00fc", min_size=1).map(str.encode)
 
 
-def left_over(old: list[bytes], new: list[bytes]) -> list[Hunk]:
+def list_hunks(old: list[bytes], new: list[bytes]) -> list[Hunk]:
     runs = (
-        BlockRun([hash_block(block) for block in some], [len(block) for block in some], (0, len(some)))
-        for some in (old, new)
+        BlockRun([hash_block(block) for block in version], [len(block) for block in version], (0, len(version)))
+        for version in (old, new)
     )
     return list(drop_reflowed_blocks(*runs))
 
 
 @given(LETTERS, LETTERS)
-def test_the_hash_of_two_blocks_that_became_one_follows_from_theirs(one: bytes, other: bytes) -> None:
-    assert combine_hashes(hash_block(one), hash_block(other), len(other)) == hash_block(one + other)
+def test_hash_of_joined_blocks_is_combined(first: bytes, second: bytes) -> None:
+    assert combine_hashes(hash_block(first), hash_block(second), len(second)) == hash_block(first + second)
 
 
-def test_a_block_that_became_two_is_left_out_among_others_that_differ() -> None:
-    assert left_over([b"gull", b"onetwo", b"tern"], [b"crab", b"one", b"two", b"wave"]) == [
+def test_split_block_between_changed_blocks_is_dropped() -> None:
+    assert list_hunks([b"gull", b"onetwo", b"tern"], [b"crab", b"one", b"two", b"wave"]) == [
         Hunk((0, 1), (0, 1)),
         Hunk((2, 3), (3, 4)),
     ]
 
 
-def test_what_is_all_cut_otherwise_leaves_nothing() -> None:
-    assert left_over([b"onetw", b"othree"], [b"one", b"two", b"three"]) == []
-    assert left_over([b"one", b"two", b"three"], [b"onetw", b"othree"]) == []
+def test_completely_reflowed_text_has_no_hunks() -> None:
+    assert list_hunks([b"onetw", b"othree"], [b"one", b"two", b"three"]) == []
+    assert list_hunks([b"one", b"two", b"three"], [b"onetw", b"othree"]) == []
 
 
-def test_digits_that_went_to_the_next_block_are_other_numbers() -> None:
-    assert left_over([b"1", b"23"], [b"12", b"3"]) == [Hunk((0, 2), (0, 2))]
-    assert left_over([b"tea1", b"23cups"], [b"tea12", b"3cups"]) == [Hunk((0, 2), (0, 2))]
+def test_digits_moved_to_the_next_block_are_a_change() -> None:
+    assert list_hunks([b"1", b"23"], [b"12", b"3"]) == [Hunk((0, 2), (0, 2))]
+    assert list_hunks([b"tea1", b"23cups"], [b"tea12", b"3cups"]) == [Hunk((0, 2), (0, 2))]
 
 
-def test_of_very_long_blocks_nobody_knows_where_they_end() -> None:
+def test_blocks_of_unknown_size_are_not_reflowed() -> None:
     long = b"a" * MAX_BLOCK_SIZE
-    assert left_over([long], [b"a", long[1:]]) == [Hunk((0, 1), (0, 2))]
+    assert list_hunks([long], [b"a", long[1:]]) == [Hunk((0, 1), (0, 2))]

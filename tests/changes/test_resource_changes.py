@@ -1,12 +1,10 @@
-"""What pages use images, scripts and style sheets for."""
-
 import pytest
 
 from sanderling.changes.resource_changes import ResourceType, get_resource_type
 
 
 @pytest.mark.parametrize(
-    ("mime", "sort"),
+    ("mime", "resource_type"),
     [
         ("image/png", ResourceType.IMAGE),
         ("text/javascript", ResourceType.SCRIPT),
@@ -16,5 +14,5 @@ from sanderling.changes.resource_changes import ResourceType, get_resource_type
         ("", None),
     ],
 )
-def test_a_media_type_says_what_a_resource_is_for(mime: str, sort: ResourceType | None) -> None:
-    assert get_resource_type(mime) is sort
+def test_resource_type_of_media_types(mime: str, resource_type: ResourceType | None) -> None:
+    assert get_resource_type(mime) is resource_type

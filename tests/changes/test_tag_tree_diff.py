@@ -1,4 +1,4 @@
-"""The document tree method, with the papers' worked tables."""
+"""Worked tables of the papers."""
 
 from sanderling.changes.tag_tree_diff import StructureSeverity, TreeLevelDiff, build_tree_levels, compare_outlines
 from sanderling.fingerprint.tag_outline import TagOutline, build_outline
@@ -11,17 +11,17 @@ def node(tag: str, *kids: Node) -> Node:
     return (tag, kids)
 
 
-def skeleton(root: Node, depth: int = 1) -> TagOutline:
+def build_test_outline(root: Node, depth: int = 1) -> TagOutline:
     tags, depths = [root[0]], bytearray([depth])
     for kid in root[1]:
-        inner = skeleton(kid, depth + 1)
+        inner = build_test_outline(kid, depth + 1)
         tags += inner.tags
         depths += inner.depths
     return TagOutline(tags, bytes(depths))
 
 
 # IPC Tables 4 and 5
-INITIAL = skeleton(
+INITIAL = build_test_outline(
     node(
         "html",
         node("head", node("title")),
@@ -36,7 +36,7 @@ INITIAL = skeleton(
         ),
     )
 )
-CHANGED = skeleton(
+CHANGED = build_test_outline(
     node(
         "html",
         node("head", node("title")),
@@ -72,35 +72,35 @@ def test_table_5_lists_tags_and_children_level_by_level() -> None:
     assert flat(build_tree_levels(CHANGED).children) == [2, 1, 7, 0, 1, 2, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0]
 
 
-def test_table_6_a_lost_subtree_is_major() -> None:
+def test_table_6_lost_subtree_is_major() -> None:
     change = compare_outlines(INITIAL, CHANGED, skipped_tags=frozenset())
     assert change.severity is StructureSeverity.MAJOR
     assert [(level.level, level.old, level.new) for level in change.levels] == [(3, 7, 8), (4, 7, 5), (5, 1, 0)]
     assert change.levels[1] == TreeLevelDiff(4, 7, 5, added=("b",), removed=("br", "br", "center"))
 
 
-def test_centre_and_bold_are_cosmetic_today() -> None:
+def test_center_and_bold_are_cosmetic() -> None:
     change = compare_outlines(INITIAL, CHANGED)
     assert (change.severity, change.cosmetic) == (StructureSeverity.NONE, True)
 
 
-def test_table_6_a_leaf_sibling_is_minor_and_nothing_is_none() -> None:
-    one = skeleton(node("div", node("p")))
-    two = skeleton(node("div", node("p"), node("img")))
-    assert compare_outlines(one, two).severity is StructureSeverity.MINOR
-    assert compare_outlines(one, two).levels == (TreeLevelDiff(2, 1, 2, added=("img",)),)
-    assert compare_outlines(two, one).levels == (TreeLevelDiff(2, 2, 1, removed=("img",)),)
-    assert compare_outlines(one, one).severity is StructureSeverity.NONE
+def test_table_6_leaf_sibling_is_minor() -> None:
+    old = build_test_outline(node("div", node("p")))
+    new = build_test_outline(node("div", node("p"), node("img")))
+    assert compare_outlines(old, new).severity is StructureSeverity.MINOR
+    assert compare_outlines(old, new).levels == (TreeLevelDiff(2, 1, 2, added=("img",)),)
+    assert compare_outlines(new, old).levels == (TreeLevelDiff(2, 2, 1, removed=("img",)),)
+    assert compare_outlines(old, old).severity is StructureSeverity.NONE
 
 
-def test_a_swap_with_equal_counts_is_seen() -> None:
-    one = skeleton(node("div", node("p"), node("img")))
-    two = skeleton(node("div", node("img"), node("p")))
-    change = compare_outlines(one, two)
+def test_reordered_nodes_are_detected() -> None:
+    old = build_test_outline(node("div", node("p"), node("img")))
+    new = build_test_outline(node("div", node("img"), node("p")))
+    change = compare_outlines(old, new)
     assert (change.severity, change.reordered, change.levels) == (StructureSeverity.MINOR, True, ())
 
 
-def test_bold_words_are_cosmetic() -> None:
+def test_bold_text_is_cosmetic() -> None:
     tree, bold = parse_html(b"<p>one two"), parse_html(b"<p>one <b>two</b>")
     change = compare_outlines(
         build_outline(tree, list(tree.iter_elements())), build_outline(bold, list(bold.iter_elements()))

@@ -1,4 +1,4 @@
-"""What a person who watches a page wants to hear of, and what not: cases from the platforms of the web."""
+"""Cases from web platforms: which changes are significant for a person who watches a page."""
 
 # ruff: noqa: E501 - a case reads best on one line
 
@@ -87,7 +87,7 @@ NOISE: tuple[Case, ...] = (
     ("the weather", "top", "<span>Harbour 14°C</span>", "<span>Harbour 17°C</span>"),
     ("today", "top", "<span>Friday, 1 May 2026</span>", "<span>Saturday, 2 May 2026</span>"),
     ("items in the cart", "top", "<a href='/cart'>Cart (0)</a>", "<a href='/cart'>Cart (2)</a>"),
-    # furniture that rotates
+    # boilerplate that rotates
     ("related articles aside", "side", RELATED.format(FIRST), RELATED.format(SECOND)),
     ("recently viewed", "side", "", "<h3>Recently viewed articles</h3><ul>" + FIRST + "</ul>"),
     ("a promotion bar", "top", PROMO.format("Summer sale: two for one on all island trips this week", "Book now"),
@@ -181,7 +181,7 @@ NOISE: tuple[Case, ...] = (
      "<p>A rule.<sup id='fnref:9'><a href='#fn:9'>1</a></sup></p>"),
 )  # fmt: skip
 
-NEWS: tuple[Case, ...] = (
+SIGNIFICANT: tuple[Case, ...] = (
     ("a number in a clause", "within", "<p>Claims are made within 14 days of the journey.</p>",
      "<p>Claims are made within 10 days of the journey.</p>"),
     ("a date of effect", "before", "<p>Effective date: 1 May 2026</p>", "<p>Effective date: 1 June 2026</p>"),
@@ -267,44 +267,45 @@ NEWS: tuple[Case, ...] = (
 )  # fmt: skip
 
 
-def verdict(old: str, new: str) -> PageChange:
-    """Compare two versions as a migrant does; and see that full marks say the same."""
-    mine, yours = old.encode(), new.encode()
-    made = build_comparison_fingerprints(
-        parse_html(yours), yours, PreviousVersion(mine, (parse_html(mine).encoding or "").lower())
+def compare_pages(old: str, new: str) -> PageChange:
+    """Compare two versions like a worker; assert that full fingerprints agree."""
+    old_body, new_body = old.encode(), new.encode()
+    fingerprints = build_comparison_fingerprints(
+        parse_html(new_body), new_body, PreviousVersion(old_body, (parse_html(old_body).encoding or "").lower())
     )
-    change = compare_fingerprints(made["before"], made.get("after") or made["signature"])
+    change = compare_fingerprints(fingerprints["before"], fingerprints.get("after") or fingerprints["signature"])
     full = compare_fingerprints(
-        encode_fingerprint(fingerprint_page(parse_html(mine))), encode_fingerprint(fingerprint_page(parse_html(yours)))
+        encode_fingerprint(fingerprint_page(parse_html(old_body))),
+        encode_fingerprint(fingerprint_page(parse_html(new_body))),
     )
     assert (change.kinds, change.counts) == (full.kinds, full.counts)
     return change
 
 
-def built(builder: Builder, case: Case) -> PageChange:
+def compare_case(builder: Builder, case: Case) -> PageChange:
     _, part, old, new = case
-    return verdict(builder(Page().with_part(part, old)), builder(Page().with_part(part, new)))
+    return compare_pages(builder(Page().with_part(part, old)), builder(Page().with_part(part, new)))
 
 
-def names(page: str, prefix: str) -> str:
-    """Name all classes anew, as a build does."""
-    return re.sub(r"class=(['\"])([^'\"]*)\1", lambda found: f'class="{prefix}{len(found[2])}"', page)
+def rename_classes(page: str, prefix: str) -> str:
+    """Rename all classes, as a build does."""
+    return re.sub(r"class=(['\"])([^'\"]*)\1", lambda match: f'class="{prefix}{len(match[2])}"', page)
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
 @pytest.mark.parametrize("case", NOISE, ids=[case[0] for case in NOISE])
-def test_nobody_hears_of(case: Case, builder: Builder) -> None:
-    assert ChangeKind.CONTENT not in built(builder, case).kinds
+def test_change_is_noise(case: Case, builder: Builder) -> None:
+    assert ChangeKind.CONTENT not in compare_case(builder, case).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
-@pytest.mark.parametrize("case", NEWS, ids=[case[0] for case in NEWS])
-def test_one_hears_of(case: Case, builder: Builder) -> None:
-    assert ChangeKind.CONTENT in built(builder, case).kinds
+@pytest.mark.parametrize("case", SIGNIFICANT, ids=[case[0] for case in SIGNIFICANT])
+def test_change_is_significant(case: Case, builder: Builder) -> None:
+    assert ChangeKind.CONTENT in compare_case(builder, case).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
-def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
+def test_white_space_class_names_and_entities_are_ignored(builder: Builder) -> None:
     page = builder(Page())
     others = (
         page.replace("><", ">\n    <"),
@@ -312,8 +313,8 @@ def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
         page.replace("parent's", "parent&#8217;s").replace("don't", "don&rsquo;t"),
         page.replace("ä", "&auml;").replace("©", "&copy;"),
     )
-    assert all(ChangeKind.CONTENT not in verdict(page, other).kinds for other in others)
-    assert ChangeKind.CONTENT not in verdict(names(page, "css-1a"), names(page, "css-9z")).kinds
+    assert all(ChangeKind.CONTENT not in compare_pages(page, other).kinds for other in others)
+    assert ChangeKind.CONTENT not in compare_pages(rename_classes(page, "css-1a"), rename_classes(page, "css-9z")).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
@@ -327,38 +328,38 @@ def test_blanks_names_and_spellings_never_matter(builder: Builder) -> None:
     ],
     ids=["moved", "removed", "added", "changed"],
 )
-def test_one_hears_of_a_clause(text: tuple[str, ...], builder: Builder) -> None:
-    assert ChangeKind.CONTENT in verdict(builder(Page()), builder(Page(text=text))).kinds
+def test_changed_clause_is_significant(text: tuple[str, ...], builder: Builder) -> None:
+    assert ChangeKind.CONTENT in compare_pages(builder(Page()), builder(Page(text=text))).kinds
 
 
-def test_a_new_date_and_another_clause_are_heard_together() -> None:
+def test_changed_clause_is_significant_next_to_a_changed_date() -> None:
     for builder in BUILDERS:
         old = Page(before="<p>Last updated: 5 May 2026</p>", within="<p>It costs 5 euros.</p>")
         new = Page(before="<p>Last updated: 9 June 2026</p>", within="<p>It costs 6 euros.</p>")
-        assert verdict(builder(old), builder(new)).counts == {"changed": 1}
+        assert compare_pages(builder(old), builder(new)).counts == {"changed": 1}
 
 
-def test_the_shortest_and_the_longest_page_are_heard() -> None:
-    assert ChangeKind.CONTENT in verdict("<p>Closed until May.</p>", "<p>Closed until June.</p>").kinds
+def test_changes_of_short_and_long_pages_are_significant() -> None:
+    assert ChangeKind.CONTENT in compare_pages("<p>Closed until May.</p>", "<p>Closed until June.</p>").kinds
     long = tuple(f"{number}. {clause}" for number in range(100) for clause in CLAUSES)
     other = tuple(clause.replace("seven", "ten") if clause.startswith("50.") else clause for clause in long)
     for builder in (semantic, soup):
-        assert verdict(builder(Page(text=long)), builder(Page(text=other))).counts == {"changed": 1}
+        assert compare_pages(builder(Page(text=long)), builder(Page(text=other))).counts == {"changed": 1}
 
 
-def test_a_text_that_is_a_small_part_of_its_page_is_heard_and_the_large_menu_is_not() -> None:
+def test_short_main_content_is_significant_and_a_large_menu_is_not() -> None:
     links = "".join(f"<div><a href='/{n}'>Entry number {n} of the menu of this site</a></div>" for n in range(200))
     old = Page(text=CLAUSES[:4], top=links)
-    assert ChangeKind.CONTENT in verdict(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
+    assert ChangeKind.CONTENT in compare_pages(soup(old), soup(replace(old, text=(*CLAUSES[:3], CLAUSES[5])))).kinds
     other = replace(old, top=links.replace("number 77", "sixty-six and eleven"))
-    assert ChangeKind.CONTENT not in verdict(soup(old), soup(other)).kinds
+    assert ChangeKind.CONTENT not in compare_pages(soup(old), soup(other)).kinds
 
 
 INTRODUCTION = """<p>Below you find all annual reports of the Harbour Company. Please write to us for older ones, which are
 kept on paper in our archive.</p>"""
 
 
-def report(number: int) -> str:
+def build_report_link(number: int) -> str:
     return f"<li><a href='/{number}.pdf'>Report of the year {1990 + number} as a file</a></li>"
 
 
@@ -371,24 +372,24 @@ def report(number: int) -> str:
         "<body><div><h1>Reports</h1><div>{0}</div><div><ul>{1}</ul></div></div></body>",
     ],
 )
-def test_one_hears_of_another_link_below_an_introduction(page: str, count: int) -> None:
-    old, new = ("".join(map(report, range(number))) for number in (count, count + 1))
-    assert ChangeKind.CONTENT in verdict(page.format(INTRODUCTION, old), page.format(INTRODUCTION, new)).kinds
+def test_link_added_below_an_introduction_is_significant(page: str, count: int) -> None:
+    old, new = ("".join(map(build_report_link, range(number))) for number in (count, count + 1))
+    assert ChangeKind.CONTENT in compare_pages(page.format(INTRODUCTION, old), page.format(INTRODUCTION, new)).kinds
 
 
-def test_nobody_hears_of_another_link_in_a_large_footer() -> None:
+def test_link_added_to_a_large_footer_is_noise() -> None:
     page = "<body><div><h1>Terms</h1>{0}</div><div>{1}</div></body>"
-    old, new = ("".join(map(report, range(number))) for number in (20, 21))
+    old, new = ("".join(map(build_report_link, range(number))) for number in (20, 21))
     text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:4])
-    assert ChangeKind.CONTENT not in verdict(page.format(text, old), page.format(text, new)).kinds
+    assert ChangeKind.CONTENT not in compare_pages(page.format(text, old), page.format(text, new)).kinds
 
 
 @pytest.mark.parametrize("clauses", [0, 1, 12])
-def test_one_hears_of_a_price_in_a_list_of_links(clauses: int) -> None:
+def test_price_in_a_list_of_links_is_significant(clauses: int) -> None:
     text = "".join(f"<p>{clause}</p>" for clause in CLAUSES[:clauses])
     lamps = "".join(f"<li><a href='/{n}'>Lamp model {n} — {10 + n},99 €</a></li>" for n in range(12))
     page = f"<body><h1>Lamps</h1>{text}<ul>{lamps}</ul></body>"
-    assert ChangeKind.CONTENT in verdict(page, page.replace("15,99", "18,99")).kinds
+    assert ChangeKind.CONTENT in compare_pages(page, page.replace("15,99", "18,99")).kinds
 
 
 MENU = "<nav><ul>{0}</ul></nav>"
@@ -407,55 +408,57 @@ HELPFUL = "<footer><p>{0}</p><a href='/{1}'>{1}</a></footer>"
     ids=["a menu", "another target in a menu", "a path that went", "a footer"],
 )
 @pytest.mark.parametrize("part", ["before", "after", "beside"])
-def test_nobody_hears_of_menus_and_footers_in_the_main_part(old: str, new: str, part: str) -> None:
-    assert ChangeKind.CONTENT not in built(semantic, ("", part, old, new)).kinds
+def test_menu_or_footer_in_the_main_element_is_noise(old: str, new: str, part: str) -> None:
+    assert ChangeKind.CONTENT not in compare_case(semantic, ("", part, old, new)).kinds
 
 
-def test_one_hears_of_a_main_part_that_consists_of_a_menu() -> None:
+def test_main_element_that_is_a_menu_is_significant() -> None:
     text = "<h1>Help</h1><p>These are all questions that were asked.</p>"
     page = f"<body><header>Harbour Company</header><main>{text}{MENU}</main></body>"
-    assert ChangeKind.CONTENT in verdict(page.format(FIRST), page.format(SECOND)).kinds
-    assert ChangeKind.CONTENT in verdict(page.format(FIRST), page.format(FIRST + ITEM.format(9, "Gift cards"))).kinds
+    assert ChangeKind.CONTENT in compare_pages(page.format(FIRST), page.format(SECOND)).kinds
+    assert (
+        ChangeKind.CONTENT in compare_pages(page.format(FIRST), page.format(FIRST + ITEM.format(9, "Gift cards"))).kinds
+    )
 
 
-def test_one_hears_of_what_is_to_choose_in_the_main_part() -> None:
+def test_options_in_the_main_element_are_significant() -> None:
     sizes = "<select><option>Adults</option><option>Children</option>{0}</select>"
     case = ("", "within", sizes.format(""), sizes.format("<option>Dogs</option>"))
-    assert ChangeKind.CONTENT in built(semantic, case).kinds
+    assert ChangeKind.CONTENT in compare_case(semantic, case).kinds
 
 
-def test_one_hears_of_another_target_in_a_page_that_is_called_a_banner() -> None:
+def test_link_target_in_a_page_named_banner_is_significant() -> None:
     old, new = (
         soup(Page(within=f"<p>The <a href='/{name}'>table of fares</a> is part of it.</p>")).replace(
             'id="root"', 'id="root" class="page-banner"'
         )
         for name in ("fares", "prices")
     )
-    assert ChangeKind.CONTENT in verdict(old, new).kinds
+    assert ChangeKind.CONTENT in compare_pages(old, new).kinds
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
-def test_one_hears_of_a_page_behind_a_frame_that_nothing_closes(builder: Builder) -> None:
+def test_text_after_an_unclosed_iframe_is_significant(builder: Builder) -> None:
     frame = '<noscript><iframe src="https://t.example/ns.html?id={0}" height="0" width="0" /></noscript>'
     page = Page(head=frame.format(1))
-    assert ChangeKind.CONTENT in verdict(builder(page), builder(replace(page, text=CLAUSES[:-1]))).kinds
-    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, head=frame.format(2)))).kinds
-    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, head=""))).kinds
-    assert ChangeKind.CONTENT not in verdict(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds
+    assert ChangeKind.CONTENT in compare_pages(builder(page), builder(replace(page, text=CLAUSES[:-1]))).kinds
+    assert ChangeKind.CONTENT not in compare_pages(builder(page), builder(replace(page, head=frame.format(2)))).kinds
+    assert ChangeKind.CONTENT not in compare_pages(builder(page), builder(replace(page, head=""))).kinds
+    assert ChangeKind.CONTENT not in compare_pages(builder(page), builder(replace(page, foot="<p>Follow us</p>"))).kinds
 
 
 @pytest.mark.parametrize(
-    "free", ["<a href='#text'>Skip to the text</a>", "<p><a href='/old'>See the old terms</a></p>"]
+    "markup", ["<a href='#text'>Skip to the text</a>", "<p><a href='/old'>See the old terms</a></p>"]
 )
-def test_nobody_hears_of_a_free_link_around_the_core_and_one_hears_of_free_words(free: str) -> None:
+def test_link_outside_the_main_region_is_noise_and_text_is_significant(markup: str) -> None:
     page = soup(Page())
-    words = free.replace("<a ", "<i ").replace("</a>", "</i>")
+    words = markup.replace("<a ", "<i ").replace("</a>", "</i>")
     for place in ("<body>", "</body>"):
-        assert ChangeKind.CONTENT not in verdict(page, page.replace(place, f"{place}{free}")).kinds
-        assert ChangeKind.CONTENT in verdict(page, page.replace(place, f"{place}{words}")).kinds
+        assert ChangeKind.CONTENT not in compare_pages(page, page.replace(place, f"{place}{markup}")).kinds
+        assert ChangeKind.CONTENT in compare_pages(page, page.replace(place, f"{place}{words}")).kinds
 
 
 @pytest.mark.parametrize("part", ["before", "within", "after"])
-def test_nobody_hears_of_a_box_of_links_amid_the_core(part: str) -> None:
+def test_link_box_inside_the_main_region_is_noise(part: str) -> None:
     case = ("", part, f"<div><h3>Read on</h3><ul>{FIRST}</ul></div>", f"<div><h3>Read on</h3><ul>{SECOND}</ul></div>")
-    assert ChangeKind.CONTENT not in built(soup, case).kinds
+    assert ChangeKind.CONTENT not in compare_case(soup, case).kinds

@@ -1,5 +1,3 @@
-"""The two marks of a text, by the compiled lines and in Python: the same to the bit."""
-
 import random
 import string
 
@@ -34,32 +32,32 @@ WORDS = st.text(st.one_of(st.sampled_from("tT \n.e5"), st.characters())) | st.li
 
 
 @pytest.fixture(scope="module")
-def make(native: NativeLibrary) -> TextHasher:
+def hash_text(native: NativeLibrary) -> TextHasher:
     return build_text_hasher(native)
 
 
-@given(words=WORDS)
-def test_both_ways_give_the_same_marks(make: TextHasher, words: str) -> None:
-    assert make(words) == fingerprint_text_in_python(words)
+@given(text=WORDS)
+def test_library_and_python_agree(hash_text: TextHasher, text: str) -> None:
+    assert hash_text(text) == fingerprint_text_in_python(text)
 
 
-def test_long_texts_of_every_length_of_piece_get_the_same_marks(make: TextHasher) -> None:
+def test_library_and_python_agree_on_long_texts(hash_text: TextHasher) -> None:
     dice = random.Random(4)
     for length in range(1, 700, 7):
-        words = "t".join("".join(dice.choices(string.printable, k=dice.randrange(length))) for _ in range(40))
-        assert make(words) == fingerprint_text_in_python(words)
+        text = "t".join("".join(dice.choices(string.printable, k=dice.randrange(length))) for _ in range(40))
+        assert hash_text(text) == fingerprint_text_in_python(text)
 
 
-@pytest.mark.parametrize("words", ["潮が引くと砂浜に鳥が走る。", "Отлив — и птицы бегут", "น้ำลงแล้วนก", "a b c 1 2 3"])
-def test_texts_in_other_scripts_get_the_same_marks(make: TextHasher, words: str) -> None:
-    assert make(words * 40) == fingerprint_text(words * 40) == fingerprint_text_in_python(words * 40)
+@pytest.mark.parametrize("text", ["潮が引くと砂浜に鳥が走る。", "Отлив — и птицы бегут", "น้ำลงแล้วนก", "a b c 1 2 3"])
+def test_library_and_python_agree_on_other_scripts(hash_text: TextHasher, text: str) -> None:
+    assert hash_text(text * 40) == fingerprint_text(text * 40) == fingerprint_text_in_python(text * 40)
 
 
-def test_an_empty_text_is_like_no_other(make: TextHasher) -> None:
-    assert make("") == make(" \n") == fingerprint_text_in_python("")
+def test_empty_text_has_an_empty_sketch(hash_text: TextHasher) -> None:
+    assert hash_text("") == hash_text(" \n") == fingerprint_text_in_python("")
     assert fingerprint_text("")[1] == bytes(32)
 
 
-def test_without_the_library_python_makes_the_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_is_used_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_hash, "_native_hasher", None)
     assert fingerprint_text("the tide runs out") == fingerprint_text_in_python("the tide runs out")

@@ -1,7 +1,7 @@
-"""What was told to whom: nobody hears of a change twice, and nobody misses one that was stored late.
+"""Which changes were already sent, for each set of targets and conditions.
 
-Each round of messages (these addresses, these conditions) has its own memory. A page that was visited before another
-may be stored after it, so the last hour is looked at again, and what was told of it is left out.
+A page visited before another may be stored after it. So the last hour is searched again, without the changes already
+sent.
 """
 
 import fcntl
@@ -12,29 +12,28 @@ from pathlib import Path
 
 from msgspec import DecodeError, Struct, ValidationError, field, json
 
-OVERLAP_SECONDS = 3_600.0  # seconds that are looked at again
+OVERLAP_SECONDS = 3_600.0
 
 
 class AlertState(Struct):
-    """Until when somebody heard of everything, and of what in the last hour before."""
+    """Time up to which all changes were sent, and the changes sent in the last hour before it."""
 
     until: float = 0.0
-    sent_changes: list[tuple[str, float]] = field(default_factory=list)
+    sent_changes: list[tuple[str, float]] = field(default_factory=list, name="told")  # (URL, time)
 
     @property
     def since(self) -> float:
-        """From when on to look for news."""
         return self.until - OVERLAP_SECONDS
 
     def add(self, changes: Iterable[tuple[str, float]]) -> None:
-        """Remember what was told now."""
-        told = {*self.sent_changes, *changes}
-        self.until = max([self.until, *(at for _, at in told)])
-        self.sent_changes = sorted(one for one in told if one[1] >= self.since)
+        """Record sent changes."""
+        sent = {*self.sent_changes, *changes}
+        self.until = max([self.until, *(at for _, at in sent)])
+        self.sent_changes = sorted(change for change in sent if change[1] >= self.since)
 
 
 def load_alert_states(path: Path) -> dict[str, AlertState]:
-    """Read who heard what; nobody heard anything where there is no such file."""
+    """Load the states by name; empty if the file is missing or damaged."""
     if not path.is_file():
         return {}
     try:
@@ -45,7 +44,7 @@ def load_alert_states(path: Path) -> dict[str, AlertState]:
 
 @contextmanager
 def lock_alert_state(path: Path) -> Iterator[None]:
-    """Wait until no other process reads, sends and writes under this file's lock; then hold the lock ourselves."""
+    """Hold an exclusive lock while reading, sending, and saving; waits for other processes."""
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -55,7 +54,7 @@ def lock_alert_state(path: Path) -> Iterator[None]:
 
 
 def save_alert_states(path: Path, states: dict[str, AlertState]) -> None:
-    """Write down who heard what: all of it or nothing."""
+    """Save the states atomically."""
     new = path.with_name(f"{path.name}.new")
     new.write_bytes(json.encode(states))
     new.replace(path)

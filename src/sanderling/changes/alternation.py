@@ -1,8 +1,7 @@
-"""What came or went on a page lately, and what of it comes and goes in turn.
+"""Detect content that alternates on a page, such as the variants of an A/B test.
 
-Each time that the same words come or go again adds to their number, each visit at which they do not takes from it. So
-two versions of a page that are shown in turn are known after a few visits, and a notice that comes back after weeks, or
-a road that is open again, is not.
+The score of a key rises whenever it is added or removed again and falls at every other visit. Variants shown in turn
+are detected after a few visits; a notice that returns after weeks is not.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -10,12 +9,12 @@ from itertools import islice
 
 from sanderling.changes.fingerprint_diff import BlockAction, BlockChange
 
-FIRST_SCORE = 1  # the number of what came or went for the first time
-REPEAT_SCORE = 2  # is added when it does so again
-MIN_ALTERNATING_SCORE = 5  # from this number on it comes and goes in turn: three times in a row, or a few more
+FIRST_SCORE = 1
+REPEAT_SCORE = 2  # added at each repetition
+MIN_ALTERNATING_SCORE = 5  # three times in a row, or a few more with pauses
 MAX_SCORE = 8
-MAX_KEYS = 100  # of one page
-MIN_SENTENCE_SIZE = 24  # bytes of a block that is known by its words alone
+MAX_KEYS = 100  # per page
+MIN_SENTENCE_SIZE = 24  # bytes; a shorter block is identified by its place too
 
 AlternationScores = dict[int, int]
 
@@ -23,29 +22,29 @@ AlternationScores = dict[int, int]
 def update_alternation(
     scores: AlternationScores, blocks: Sequence[BlockChange], asset_keys: Iterable[int] = ()
 ) -> AlternationScores:
-    """Take into account what came or went at one visit: blocks, and names of links, pictures and the like."""
-    now = dict.fromkeys((*_get_added_keys(blocks), *_get_removed_keys(blocks), *asset_keys))
-    kept = {key: number - 1 for key, number in scores.items() if number > 0 and key not in now}
-    again = {key: min(scores[key] + REPEAT_SCORE, MAX_SCORE) for key in now if key in scores}
-    fresh = dict.fromkeys((key for key in now if key not in scores), FIRST_SCORE)
-    return dict(islice((again | fresh | kept).items(), MAX_KEYS))
+    """Return the scores after a visit with these changed blocks and assets."""
+    changed_keys = dict.fromkeys((*_get_added_keys(blocks), *_get_removed_keys(blocks), *asset_keys))
+    decayed = {key: score - 1 for key, score in scores.items() if score > 0 and key not in changed_keys}
+    repeated = {key: min(scores[key] + REPEAT_SCORE, MAX_SCORE) for key in changed_keys if key in scores}
+    first = dict.fromkeys((key for key in changed_keys if key not in scores), FIRST_SCORE)
+    return dict(islice((repeated | first | decayed).items(), MAX_KEYS))
 
 
 def is_alternating(keys: Collection[int], scores: AlternationScores) -> bool:
-    """Say whether what came and went somewhere does so in turn: one of it surely, all of it for the second time."""
-    numbers = [scores.get(name, 0) for name in keys]
-    return max(numbers, default=0) >= MIN_ALTERNATING_SCORE and min(numbers) >= REPEAT_SCORE
+    """Return whether all keys have repeated and at least a single key alternates."""
+    key_scores = [scores.get(key, 0) for key in keys]
+    return max(key_scores, default=0) >= MIN_ALTERNATING_SCORE and min(key_scores) >= REPEAT_SCORE
 
 
 def has_removed_recent_addition(blocks: Iterable[BlockChange], scores: AlternationScores) -> bool:
-    """Say whether something goes that came lately, for the first time: another thing has its turn."""
-    return any(scores.get(name, REPEAT_SCORE) <= FIRST_SCORE for name in _get_removed_keys(blocks))
+    """Return whether a block is removed that was added recently for the first time."""
+    return any(scores.get(key, REPEAT_SCORE) <= FIRST_SCORE for key in _get_removed_keys(blocks))
 
 
 def get_block_keys(block: BlockChange) -> list[int]:
-    """Name what went and what came with a block; a short one by where it stands, for a number may be in many rows."""
-    place = block.context << 32 if block.size < MIN_SENTENCE_SIZE else 0
-    return [place + key for key in block.keys]
+    """Return the keys of a block; a short block includes its place: a number may be in many rows."""
+    place_offset = block.context << 32 if block.size < MIN_SENTENCE_SIZE else 0
+    return [place_offset + key for key in block.keys]
 
 
 def _get_added_keys(blocks: Iterable[BlockChange]) -> Iterable[int]:

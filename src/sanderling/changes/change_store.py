@@ -1,7 +1,6 @@
-"""The ledger of changes: facts are written down, verdicts are given when somebody asks.
+"""Stores the facts of each change and the noise model of each site.
 
-What is noise on a site is learned page by page, so the first pages of a batch are judged knowing less than the last.
-Therefore the bare difference is stored; `entries` judges it again with all that was learned since.
+Noise is learned page by page, so changes are classified again when they are loaded, with everything learned since.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +14,9 @@ from sanderling.changes.resource_changes import ResourceChange
 from sanderling.db.connection import Connection
 
 UNREADABLE_CHANGE = PageChange(kinds=(ChangeKind.CONTENT,), significance=0.4, amount=1.0)
-"""A document that is no page: its bytes differ, and more cannot be said."""
+"""Change of a document that is not HTML: only its bytes are known to differ."""
 REPLACED_IMAGE_CHANGE = PageChange(kinds=(ChangeKind.MEDIA,), significance=0.4, amount=1.0)
-"""An image that is another one now."""
+"""Change of an image under the same URL."""
 
 INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (url, at) DO NOTHING"
 _diff_decoder = msgpack.Decoder(FingerprintDiff)
@@ -28,8 +27,6 @@ def _get_classification_columns(change: PageChange) -> tuple[str, float]:
 
 
 class StoredChange(Struct, frozen=True):
-    """One change as it stands in the ledger."""
-
     url_id: int
     seen_at: float
     previous_at: float
@@ -38,22 +35,19 @@ class StoredChange(Struct, frozen=True):
 
 
 class ChangeStore:
-    """Writes changes down and learns what is noise."""
-
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.noise_models: dict[str, NoiseModel] = {}
         self.modified_sites: set[str] = set()
 
     def load_noise_model(self, site: str) -> NoiseModel:
-        """What is known to be noise on a site."""
         if site not in self.noise_models:
             row = self.db.execute("SELECT state FROM noise WHERE site = ?", (site,)).fetchone()
             self.noise_models[site] = NoiseModel.from_bytes(row[0] if row else b"")
         return self.noise_models[site]
 
     def record_unchanged(self, url_id: int, site: str, *, is_copy: bool = False) -> None:
-        """A page was the same to the byte. `is_copy`: it is another one's, under another address."""
+        """Record a visit with identical bytes. `is_copy`: the page is a copy of another URL."""
         self.load_noise_model(site).learn(url_id, None, is_copy=is_copy)
         self.modified_sites.add(site)
 
@@ -68,32 +62,35 @@ class ChangeStore:
         *,
         is_copy: bool = False,
     ) -> PageChange:
-        """Write down how a page differs from its last version; of what is no page its bytes are all we know."""
-        change, facts = REPLACED_IMAGE_CHANGE if mime.startswith("image/") else UNREADABLE_CHANGE, b""
+        """Store how a page differs from its last version.
+
+        Without `diff` (not HTML), only the bytes are known to differ.
+        """
+        change, encoded_diff = REPLACED_IMAGE_CHANGE if mime.startswith("image/") else UNREADABLE_CHANGE, b""
         if diff is not None:
             noise = self.load_noise_model(site)
             noise.learn(url_id, diff, is_copy=is_copy)
             self.modified_sites.add(site)
-            change, facts = classify_diff(diff, noise, url_id), msgpack.encode(diff)
+            change, encoded_diff = classify_diff(diff, noise, url_id), msgpack.encode(diff)
         self.db.execute(
-            INSERT_CHANGE, (url_id, seen_at, previous_at, site, *_get_classification_columns(change), facts)
+            INSERT_CHANGE, (url_id, seen_at, previous_at, site, *_get_classification_columns(change), encoded_diff)
         )
         return change
 
     def record_resource_change(
         self, url_id: int, site: str, seen_at: float, previous_at: float, resource_change: ResourceChange
     ) -> PageChange:
-        """Write down that something a page uses was replaced; the page itself may be the same to the byte."""
-        found = FingerprintDiff(resources=(resource_change,))
-        change = classify_diff(found)
+        """Store that a resource of a page was replaced; the page itself may be unchanged."""
+        diff = FingerprintDiff(resources=(resource_change,))
+        change = classify_diff(diff)
         self.db.execute(
             INSERT_CHANGE,
-            (url_id, seen_at, previous_at, site, *_get_classification_columns(change), msgpack.encode(found)),
+            (url_id, seen_at, previous_at, site, *_get_classification_columns(change), msgpack.encode(diff)),
         )
         return change
 
     def save_noise_models(self) -> None:
-        """Write down what was learned; call inside the transaction of the batch."""
+        """Save modified noise models; call inside the transaction of the batch."""
         self.db.executemany(
             "INSERT INTO noise VALUES (?, ?) ON CONFLICT (site) DO UPDATE SET state = excluded.state",
             [(site, self.noise_models[site].to_bytes()) for site in self.modified_sites],
@@ -102,15 +99,19 @@ class ChangeStore:
 
 
 def load_changes(db: Connection, since: float = 0.0, url_id: int | None = None) -> Iterator[StoredChange]:
-    """Changes, newest first, judged by what is known now; what turned out to be noise has no kinds."""
-    ledger = ChangeStore(db)
+    """Yield changes, newest first, classified with the current noise models; noise has no kinds."""
+    change_store = ChangeStore(db)
     where, values = ("url = ?", (url_id, since)) if url_id is not None else ("1 = 1", (since,))
     rows: Sequence[tuple[int, float, float, str, bytes, str]] = db.execute(
         "SELECT url, at, previous_at, site, difference, kinds FROM changes"
         f" WHERE {where} AND at >= ? ORDER BY at DESC, url",
         values,
     ).fetchall()
-    for id_, at, previous, site, facts, kinds in rows:
-        bare = REPLACED_IMAGE_CHANGE if kinds == ChangeKind.MEDIA else UNREADABLE_CHANGE
-        change = classify_diff(_diff_decoder.decode(facts), ledger.load_noise_model(site), id_) if facts else bare
-        yield StoredChange(id_, at, previous, site, change)
+    for stored_url_id, at, previous, site, encoded_diff, kinds in rows:
+        default_change = REPLACED_IMAGE_CHANGE if kinds == ChangeKind.MEDIA else UNREADABLE_CHANGE
+        change = (
+            classify_diff(_diff_decoder.decode(encoded_diff), change_store.load_noise_model(site), stored_url_id)
+            if encoded_diff
+            else default_change
+        )
+        yield StoredChange(stored_url_id, at, previous, site, change)

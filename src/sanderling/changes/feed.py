@@ -1,4 +1,4 @@
-"""Changes as a feed: Atom 1.0 and RSS 2.0. Only changes that matter get in, and nothing of them but text."""
+"""Changes as Atom 1.0 and RSS 2.0 feeds. Page content is included as text only."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ GENERATOR = "Sanderling"
 
 
 class ReportedChange(Struct, frozen=True):
-    """One change of one page, to be told to others."""
+    """A change of a page, as it is reported to users."""
 
     url: str
     seen_at: float
@@ -26,38 +26,38 @@ class ReportedChange(Struct, frozen=True):
     change: PageChange
     title: str = ""
     status: int = 200  # of the new version
-    words: tuple[str, ...] = ()  # what came and went, a line for each paragraph
+    words: tuple[str, ...] = ()  # excerpt, a line for each paragraph
 
     @property
     def is_reportable(self) -> bool:
-        """Say whether to tell anybody: never of an empty difference or an error page."""
+        """Return whether the change is significant and the new version is not an error page."""
         return self.change.is_significant and self.change.comparable and self.status < 400
 
 
 def summarize_change(change: PageChange) -> str:
-    """Tell a change in one line."""
+    """Describe a change in a line."""
     kinds, *rest = list_change_parts(change)
     return "; ".join((kinds, f"significance {change.significance:.2f}", *rest))
 
 
 def list_change_parts(change: PageChange) -> list[str]:
-    """Tell of which kinds a change was, and then what came and went."""
+    """Return the kinds of a change, then counts of additions and removals."""
     blocks = ", ".join(f"{count} {action}" for action, count in sorted(change.counts.items()))
-    parts = [", ".join(change.kinds) or "nothing that matters"]
+    parts = [", ".join(change.kinds) or "no significant change"]
     if blocks:
         parts.append(f"paragraphs: {blocks}")
     counted = {"title": change.title, "links": change.links, "images": change.media, **change.behavior}
     parts += [
-        f"{name}: {one.added} added, {one.removed} removed" for name, one in counted.items() if one != ChangeCounts()
+        f"{name}: {counts.added} added, {counts.removed} removed"
+        for name, counts in counted.items()
+        if counts != ChangeCounts()
     ]
     if change.resources:
-        parts.append(f"replaced: {', '.join(strip_control_characters(swap.url) for swap in change.resources)}")
+        parts.append(f"replaced: {', '.join(strip_control_characters(resource.url) for resource in change.resources)}")
     return parts
 
 
 class ChangeFeedEntry(Struct, frozen=True):
-    """One entry of a feed."""
-
     url: str
     updated_at: float
     title: str  # of the page
@@ -81,38 +81,37 @@ def write_atom_feed(items: Iterable[ReportedChange], title: str, feed_id: str) -
 
 
 def write_atom_entries(entries: Sequence[ChangeFeedEntry], title: str, feed_id: str) -> str:
-    """Write these entries as an Atom feed."""
     root = xml.Element("feed", {"xmlns": ATOM_NAMESPACE})
     _add_element(root, "title", title)
     _add_element(root, "id", feed_id)
     _add_element(
-        root, "updated", _convert_to_datetime(max((one.updated_at for one in entries), default=0.0)).isoformat()
+        root, "updated", _convert_to_datetime(max((change.updated_at for change in entries), default=0.0)).isoformat()
     )
     _add_element(root, "generator", GENERATOR)
     _add_element(_add_element(root, "author"), "name", GENERATOR)
-    for one in entries:
+    for change in entries:
         entry = _add_element(root, "entry")
-        _add_element(entry, "title", f"{one.title or one.url}: {', '.join(one.kinds)}")
-        _add_element(entry, "id", f"{one.url}#changed-{one.updated_at:.6f}")
-        _add_element(entry, "updated", _convert_to_datetime(one.updated_at).isoformat())
-        _add_element(entry, "link").set("href", _strip_invalid_xml(one.url))
-        _add_element(entry, "summary", one.summary)
-        if one.words:
-            _add_element(entry, "content", "\n".join(one.words)).set("type", "text")
-        for kind in one.kinds:
+        _add_element(entry, "title", f"{change.title or change.url}: {', '.join(change.kinds)}")
+        _add_element(entry, "id", f"{change.url}#changed-{change.updated_at:.6f}")
+        _add_element(entry, "updated", _convert_to_datetime(change.updated_at).isoformat())
+        _add_element(entry, "link").set("href", _strip_invalid_xml(change.url))
+        _add_element(entry, "summary", change.summary)
+        if change.words:
+            _add_element(entry, "content", "\n".join(change.words)).set("type", "text")
+        for kind in change.kinds:
             _add_element(entry, "category").set("term", kind)
     return _serialize_xml(root)
 
 
 def write_rss_feed(items: Iterable[ReportedChange], title: str, link: str) -> str:
-    """Write an RSS feed, newest first; it leads to the site of the newest, or to `link` where there is none."""
-    news = _select_reportable(items)
+    """Write an RSS feed, newest first. It links to the site of the newest change, else to `link`."""
+    reportable = _select_reportable(items)
     root = xml.Element("rss", {"version": "2.0"})
     channel = _add_element(root, "channel")
     _add_element(channel, "title", title)
-    _add_element(channel, "link", f"{get_host(news[0].url)}/" if news else link)
+    _add_element(channel, "link", f"{get_host(reportable[0].url)}/" if reportable else link)
     _add_element(channel, "description", title)
-    for item in news:
+    for item in reportable:
         entry = _add_element(channel, "item")
         _add_element(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
         _add_element(entry, "link", item.url)
@@ -125,7 +124,7 @@ def write_rss_feed(items: Iterable[ReportedChange], title: str, link: str) -> st
 
 
 def build_feed_id(collection_name: str) -> str:
-    """Name the feed of a collection for good, as Atom wants it: an address that leads nowhere."""
+    """Return the permanent id that Atom requires: a URN."""
     return f"urn:sanderling:{quote(collection_name, safe='')}"
 
 
@@ -138,11 +137,10 @@ def _convert_to_datetime(timestamp: float) -> datetime:
 
 
 def _strip_invalid_xml(text: str) -> str:
-    """Keep to the characters XML allows."""
     return "".join(
-        letter
-        for letter in strip_control_characters(text)
-        if letter < "\ud800" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"
+        character
+        for character in strip_control_characters(text)
+        if character < "\ud800" or "\ue000" <= character <= "\ufffd" or character > "\uffff"
     )
 
 

@@ -1,4 +1,4 @@
-"""The bare facts of what differs between two versions of a page, before anybody says what of it matters."""
+"""Differences between two fingerprints: facts only, before they are classified."""
 
 from array import array
 from collections import Counter
@@ -6,26 +6,23 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import compress, islice
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sanderling.changes.align import Hunk, align_blocks
+from sanderling.changes.align import Hunk, align_blocks, pair_by_size
 from sanderling.changes.reflow import BlockRun, drop_reflowed_blocks
 from sanderling.changes.resource_changes import ResourceChange
 from sanderling.changes.tag_tree_diff import StructureDiff, compare_packed_outlines
 from sanderling.content.prices import PRICE_FLAG
-from sanderling.fingerprint.assets import unpack_hashes as unpack_set
+from sanderling.fingerprint.assets import unpack_hashes
 from sanderling.fingerprint.fast.common_affix import count_common_ends
 from sanderling.fingerprint.model import HIDDEN_ROLE, MAIN_ROLE, Fingerprint
 
-MAX_PAIRED_CELLS = 10_000  # old blocks times new ones that are paired by their sizes
-MAX_CHANGED_BLOCKS = 5_000  # told of one page; where so much differs, more of it says no more
+MAX_CHANGED_BLOCKS = 5_000  # per page; more would not add information
 ASSET_FIELDS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames", "title")
 
 
 class BlockAction(StrEnum):
-    """What happened to a block."""
-
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
@@ -33,20 +30,20 @@ class BlockAction(StrEnum):
 
 
 class BlockChange(Struct, frozen=True, omit_defaults=True):
-    """One block of text that came, went, changed or moved."""
+    """A text block that was added, removed, changed, or moved. Stored."""
 
     action: BlockAction
-    size: int  # bytes, of the longer version
-    main: bool  # main content, not furniture
-    old: int = -1  # its number among the old blocks
-    new: int = -1  # and among the new ones
-    keys: tuple[int, ...] = ()  # hashes of what went and what came
+    size: int  # bytes of the longer version
+    main: bool  # main content, not boilerplate
+    old: int = -1  # number among the old blocks
+    new: int = -1  # number among the new blocks
+    keys: tuple[int, ...] = ()  # old hash, new hash
     context: int = 0  # hash of the unchanged block before it
-    is_price: bool = False  # a price and the like, which is never noise
+    is_price: bool = field(default=False, name="worth")  # or availability; never noise
 
 
 class AssetDelta(Struct, frozen=True, omit_defaults=True):
-    """What was added to and removed from a set of assets."""
+    """Hashes added to and removed from a set of assets."""
 
     added: tuple[int, ...] = ()
     removed: tuple[int, ...] = ()
@@ -56,25 +53,24 @@ class AssetDelta(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_replacement(self) -> bool:
-        """Say whether about as many came as went; one more or one less hides no other."""
+        """Return whether about as many were added as removed."""
         return bool(self.added and self.removed) and abs(len(self.added) - len(self.removed)) <= 1
 
 
 class FingerprintDiff(Struct, frozen=True, omit_defaults=True):
-    """All that differs between two full marks."""
+    """Differences between two fingerprints. Stored: `name` keeps the keys of existing collections."""
 
-    comparable: bool = True  # both marks are of one kind and made under one attention
-    has_text_change: bool = False  # the visible text differs, stamps and furniture too
-    main_content_size: int = 0  # bytes of main content, both versions together
+    comparable: bool = True  # same version and user rules
+    has_text_change: bool = field(default=False, name="text")  # also volatile text and boilerplate
+    main_content_size: int = field(default=0, name="weight")  # bytes, sum of both versions
     blocks: tuple[BlockChange, ...] = ()
     structure: StructureDiff = StructureDiff()
-    has_style_change: bool = False
+    has_style_change: bool = field(default=False, name="looks")
     assets: dict[str, AssetDelta] = {}
-    resources: tuple[ResourceChange, ...] = ()  # what the page uses and does not contain, replaced under its URL
+    resources: tuple[ResourceChange, ...] = ()  # replaced under the same URL
 
 
 def diff_fingerprints(old: Fingerprint, new: Fingerprint) -> FingerprintDiff:
-    """Compare two full marks; equal parts cost one comparison each."""
     if (old.version, old.user_rules_hash) != (new.version, new.user_rules_hash):
         return FingerprintDiff(comparable=False)
     if old == new:
@@ -99,7 +95,7 @@ def diff_fingerprints(old: Fingerprint, new: Fingerprint) -> FingerprintDiff:
 
 
 def _has_visible_text_change(old: Fingerprint, new: Fingerprint) -> bool:
-    """Say whether other words are shown; the same ones cut into other blocks are no other text."""
+    """Return whether other text is visible; other block boundaries alone do not count."""
     if old.block_hashes == new.block_hashes:
         return old.block_roles != new.block_roles and (HIDDEN_ROLE in old.block_roles or HIDDEN_ROLE in new.block_roles)
     return old.text_hash != new.text_hash
@@ -115,63 +111,61 @@ def _diff_structure(old: Fingerprint, new: Fingerprint) -> StructureDiff:
 def _diff_asset_hashes(old: bytes, new: bytes) -> AssetDelta:
     if old == new:
         return AssetDelta()
-    before, after = unpack_set(old), unpack_set(new)
+    before, after = unpack_hashes(old), unpack_hashes(new)
     return AssetDelta(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
 class _VersionBlocks:
-    """The blocks of one version."""
+    """Blocks of a version, without those that are only volatile text."""
 
     def __init__(self, fingerprint: Fingerprint) -> None:
         self.hashes = array("I", fingerprint.block_hashes)
         self.sizes = array("H", fingerprint.block_sizes)
         self.roles = fingerprint.block_roles
         self.numbers: Sequence[int] = range(fingerprint.first_block, fingerprint.first_block + len(self.hashes))
-        if 0 in self.sizes:  # what is all stamps has a number, no more
+        if 0 in self.sizes:  # blocks of volatile text only count in the numbering
             self.hashes = array("I", compress(self.hashes, self.sizes))
             self.roles = bytes(compress(self.roles, self.sizes))
             self.numbers = list(compress(self.numbers, self.sizes))
             self.sizes = array("H", filter(None, self.sizes))
 
     def build_run(self, block_range: tuple[int, int]) -> BlockRun:
-        """Some of the blocks, in a row."""
         return BlockRun(self.hashes, self.sizes, block_range)
 
     def select_main_content(self, start: int, end: int) -> Sequence[int]:
-        """Those blocks between two places that are main content."""
         return array("I", compress(self.hashes[start:end], map(MAIN_ROLE.__and__, self.roles[start:end])))
 
     def count_visible(self, hashes: set[int]) -> Counter[int]:
-        """Count those of some blocks that are shown."""
         return Counter(
-            key for key, place in zip(self.hashes, self.roles, strict=True) if key in hashes and place & MAIN_ROLE
+            key for key, role in zip(self.hashes, self.roles, strict=True) if key in hashes and role & MAIN_ROLE
         )
 
 
 def _find_block_changes(old: Fingerprint, new: Fingerprint) -> Iterable[BlockChange]:
-    """Say of each block that differs what happened to it; forth and back alike, whichever way ties fall."""
+    """Return the changed blocks, symmetrically: ties are resolved the same way in both directions."""
     left, right = _VersionBlocks(old), _VersionBlocks(new)
     start, tail = count_common_ends(left.hashes, right.hashes)
-    mine, yours = (side.hashes[start : len(side.hashes) - tail].tobytes() for side in (left, right))
-    if (mine, left.roles) <= (yours, right.roles):
+    old_middle, new_middle = (blocks.hashes[start : len(blocks.hashes) - tail].tobytes() for blocks in (left, right))
+    if (old_middle, left.roles) <= (new_middle, right.roles):
         return _compare_blocks(left, right)
     return map(_reverse_block_change, _compare_blocks(right, left))
 
 
 def _reverse_block_change(block: BlockChange) -> BlockChange:
-    """Tell the story of a block backwards."""
-    back = {BlockAction.ADDED: BlockAction.REMOVED, BlockAction.REMOVED: BlockAction.ADDED}
-    action, keys = back.get(block.action, block.action), block.keys[::-1]
+    reversed_actions = {BlockAction.ADDED: BlockAction.REMOVED, BlockAction.REMOVED: BlockAction.ADDED}
+    action, keys = reversed_actions.get(block.action, block.action), block.keys[::-1]
     return BlockChange(action, block.size, block.main, block.new, block.old, keys, block.context, block.is_price)
 
 
 def _compare_blocks(left: _VersionBlocks, right: _VersionBlocks) -> Iterable[BlockChange]:
-    hunks = [part for hunk in align_blocks(left.hashes, right.hashes) for part in _drop_reflowed(hunk, left, right)]
-    gone = Counter(left.hashes[place] for hunk in hunks for place in range(*hunk.old))
-    came = Counter(right.hashes[place] for hunk in hunks for place in range(*hunk.new))
-    moved = gone & came
-    arrivals = _find_move_targets(right, hunks, moved)
-    blocks = [block for hunk in hunks for block in _classify_hunk(hunk, left, right, moved, arrivals)]
+    hunks = [
+        remaining for hunk in align_blocks(left.hashes, right.hashes) for remaining in _drop_reflowed(hunk, left, right)
+    ]
+    removed = Counter(left.hashes[number] for hunk in hunks for number in range(*hunk.old))
+    added = Counter(right.hashes[number] for hunk in hunks for number in range(*hunk.new))
+    moved = removed & added
+    move_targets = _find_move_targets(right, hunks, moved)
+    blocks = [block for hunk in hunks for block in _classify_hunk(hunk, left, right, moved, move_targets)]
     yield from _demote_unchanged_text(blocks, hunks, left, right)
     yield from _find_visibility_changes(BlockAction.ADDED, left, right)
     yield from _find_visibility_changes(BlockAction.REMOVED, right, left)
@@ -180,19 +174,21 @@ def _compare_blocks(left: _VersionBlocks, right: _VersionBlocks) -> Iterable[Blo
 def _demote_unchanged_text(
     blocks: list[BlockChange], hunks: list[Hunk], left: _VersionBlocks, right: _VersionBlocks
 ) -> list[BlockChange]:
-    """Call no more than furniture what did not change in the text: its twin beside it came or went, or that moved."""
-    told = {key for block in blocks if block.main and block.action is not BlockAction.CHANGED for key in block.keys}
-    if not told:
+    """Mark blocks as boilerplate if the main content around them is unchanged: an equal block outside changed."""
+    changed_keys = {
+        key for block in blocks if block.main and block.action is not BlockAction.CHANGED for key in block.keys
+    }
+    if not changed_keys:
         return blocks
     first, last = hunks[0], hunks[-1]
-    mine, yours = (
+    old_main, new_main = (
         left.select_main_content(first.old[0], last.old[1]),
         right.select_main_content(first.new[0], last.new[1]),
     )
-    if told.isdisjoint(mine) or told.isdisjoint(yours):
+    if changed_keys.isdisjoint(old_main) or changed_keys.isdisjoint(new_main):
         return blocks
-    parts = align_blocks(mine, yours)
-    differing = {key for part in parts for key in (*mine[slice(*part.old)], *yours[slice(*part.new)])}
+    parts = align_blocks(old_main, new_main)
+    differing = {key for hunk in parts for key in (*old_main[slice(*hunk.old)], *new_main[slice(*hunk.new)])}
     return [block if differing.intersection(block.keys) else replace(block, main=False) for block in blocks]
 
 
@@ -204,119 +200,84 @@ def _drop_reflowed(hunk: Hunk, left: _VersionBlocks, right: _VersionBlocks) -> I
 def _find_visibility_changes(
     action: BlockAction, hidden_side: _VersionBlocks, visible_side: _VersionBlocks
 ) -> Iterable[BlockChange]:
-    """Tell of words that one version has and does not show, and that the other one shows."""
+    """Yield main content that is hidden in a version and visible in the other."""
     if hidden_side.roles == visible_side.roles or HIDDEN_ROLE not in hidden_side.roles:
         return
-    veiled = {key for key, place in zip(hidden_side.hashes, hidden_side.roles, strict=True) if place == HIDDEN_ROLE}
-    shown = visible_side.count_visible(veiled) - hidden_side.count_visible(veiled)
-    for place, key in enumerate(visible_side.hashes if shown else ()):
-        if shown[key] > 0 and visible_side.roles[place] & MAIN_ROLE:
-            shown[key] -= 1
-            number = visible_side.numbers[place]
+    hidden = {key for key, index in zip(hidden_side.hashes, hidden_side.roles, strict=True) if index == HIDDEN_ROLE}
+    revealed = visible_side.count_visible(hidden) - hidden_side.count_visible(hidden)
+    for index, key in enumerate(visible_side.hashes if revealed else ()):
+        if revealed[key] > 0 and visible_side.roles[index] & MAIN_ROLE:
+            revealed[key] -= 1
+            number = visible_side.numbers[index]
             old, new = (-1, number) if action is BlockAction.ADDED else (number, -1)
             yield BlockChange(
-                action, visible_side.sizes[place], True, old, new, (key,), 0, visible_side.roles[place] & PRICE_FLAG > 0
+                action, visible_side.sizes[index], True, old, new, (key,), 0, visible_side.roles[index] & PRICE_FLAG > 0
             )
 
 
 def _find_move_targets(right: _VersionBlocks, hunks: list[Hunk], moved: Counter[int]) -> dict[int, list[int]]:
-    """Find where moved blocks came to."""
-    found: dict[int, list[int]] = {}
+    """Return the new positions of moved blocks by hash."""
+    targets: dict[int, list[int]] = {}
     for hunk in hunks:
-        for place in range(*hunk.new):
-            if right.hashes[place] in moved:
-                found.setdefault(right.hashes[place], []).append(place)
-    return found
+        for index in range(*hunk.new):
+            if right.hashes[index] in moved:
+                targets.setdefault(right.hashes[index], []).append(index)
+    return targets
 
 
 def _classify_hunk(
     hunk: Hunk, left: _VersionBlocks, right: _VersionBlocks, moved: Counter[int], move_targets: dict[int, list[int]]
 ) -> Iterable[BlockChange]:
-    """Take moved blocks out of a hunk, pair what is left by size in order, and call the rest added or removed."""
+    """Classify blocks of a hunk: moved, paired by size, or added and removed."""
     before = hunk.old[0] - 1
     context = left.hashes[before] if before >= 0 else 0
-    gone = [place for place in range(*hunk.old) if left.hashes[place] not in moved]
-    came = [place for place in range(*hunk.new) if right.hashes[place] not in moved]
-    for place in range(*hunk.old):
-        key = left.hashes[place]
+    removed = [index for index in range(*hunk.old) if left.hashes[index] not in moved]
+    added = [index for index in range(*hunk.new) if right.hashes[index] not in moved]
+    for index in range(*hunk.old):
+        key = left.hashes[index]
         if key in moved and move_targets[key]:
             yield BlockChange(
                 BlockAction.MOVED,
-                left.sizes[place],
-                left.roles[place] & MAIN_ROLE > 0,
-                left.numbers[place],
+                left.sizes[index],
+                left.roles[index] & MAIN_ROLE > 0,
+                left.numbers[index],
                 right.numbers[move_targets[key].pop(0)],
                 (key,),
                 context,
             )
-    pairs = _pair_by_size([left.sizes[place] for place in gone], [right.sizes[place] for place in came])
-    for mine, yours in ((gone[one], came[other]) for one, other in pairs):
-        size, kind = max(left.sizes[mine], right.sizes[yours]), left.roles[mine] | right.roles[yours]
-        keys: tuple[int, ...] = (left.hashes[mine], right.hashes[yours])
-        numbers = left.numbers[mine], right.numbers[yours]
+    pairs = pair_by_size([left.sizes[index] for index in removed], [right.sizes[index] for index in added])
+    for old_index, new_index in ((removed[old_number], added[new_number]) for old_number, new_number in pairs):
+        size, role = max(left.sizes[old_index], right.sizes[new_index]), left.roles[old_index] | right.roles[new_index]
+        keys: tuple[int, ...] = (left.hashes[old_index], right.hashes[new_index])
+        numbers = left.numbers[old_index], right.numbers[new_index]
         yield BlockChange(
-            BlockAction.CHANGED, size, kind & MAIN_ROLE > 0, *numbers, keys, context, kind & PRICE_FLAG > 0
+            BlockAction.CHANGED, size, role & MAIN_ROLE > 0, *numbers, keys, context, role & PRICE_FLAG > 0
         )
-    for place in _drop_taken(gone, {one for one, _ in pairs}):
-        size, kind, keys = left.sizes[place], left.roles[place], (left.hashes[place],)
+    for index in _drop_taken(removed, {old_number for old_number, _ in pairs}):
+        size, role, keys = left.sizes[index], left.roles[index], (left.hashes[index],)
         yield BlockChange(
             BlockAction.REMOVED,
             size,
-            kind & MAIN_ROLE > 0,
-            left.numbers[place],
+            role & MAIN_ROLE > 0,
+            left.numbers[index],
             -1,
             keys,
             context,
-            kind & PRICE_FLAG > 0,
+            role & PRICE_FLAG > 0,
         )
-    for place in _drop_taken(came, {other for _, other in pairs}):
-        size, kind, keys = right.sizes[place], right.roles[place], (right.hashes[place],)
+    for index in _drop_taken(added, {new_number for _, new_number in pairs}):
+        size, role, keys = right.sizes[index], right.roles[index], (right.hashes[index],)
         yield BlockChange(
             BlockAction.ADDED,
             size,
-            kind & MAIN_ROLE > 0,
+            role & MAIN_ROLE > 0,
             -1,
-            right.numbers[place],
+            right.numbers[index],
             keys,
             context,
-            kind & PRICE_FLAG > 0,
+            role & PRICE_FLAG > 0,
         )
 
 
-def _drop_taken(places: list[int], taken: set[int]) -> list[int]:
-    return [place for number, place in enumerate(places) if number not in taken]
-
-
-def _pair_by_size(old_sizes: list[int], new_sizes: list[int]) -> list[tuple[int, int]]:
-    """Pair blocks in order so that their sizes fit best: an inserted paragraph does not make the next one another."""
-    if (
-        len(old_sizes) == len(new_sizes)
-        or min(len(old_sizes), len(new_sizes)) == 0
-        or len(old_sizes) * len(new_sizes) > MAX_PAIRED_CELLS
-    ):
-        return list(zip(range(len(old_sizes)), range(len(new_sizes)), strict=False))
-    if len(old_sizes) > len(new_sizes):
-        return [(one, other) for other, one in _pair_by_size(new_sizes, old_sizes)]
-    spare = len(new_sizes) - len(old_sizes)
-    costs = [[0.0] * (spare + 1)]  # of the first blocks: with so many new ones left out
-    for row, size in enumerate(old_sizes):
-        reached, least = costs[-1], float("inf")
-        costs.append([])
-        for left_out in range(spare + 1):
-            least = min(least, reached[left_out] + _compute_size_difference(size, new_sizes[row + left_out]))
-            costs[-1].append(least)
-    return _trace_pairs(old_sizes, new_sizes, costs)
-
-
-def _trace_pairs(old_sizes: list[int], new_sizes: list[int], costs: list[list[float]]) -> list[tuple[int, int]]:
-    """Read the best pairs off the table, last one first."""
-    pairs, left_out = [], len(new_sizes) - len(old_sizes)
-    for row in range(len(old_sizes) - 1, -1, -1):
-        while left_out and costs[row + 1][left_out] == costs[row + 1][left_out - 1]:
-            left_out -= 1
-        pairs.append((row, row + left_out))
-    return pairs[::-1]
-
-
-def _compute_size_difference(a: int, b: int) -> float:
-    return abs(a - b) / max(a, b, 1)
+def _drop_taken(indexes: list[int], taken: set[int]) -> list[int]:
+    return [index for number, index in enumerate(indexes) if number not in taken]

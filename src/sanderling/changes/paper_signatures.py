@@ -1,7 +1,6 @@
-"""The papers' content signatures (IPC-11, IPC-12; SPEC 7.4, 7.5): RMS and the checksum weighted by font size.
+"""Content signatures of the papers (IPC-11, IPC-12; SPEC 7.4, 7.5): RMS, and a checksum weighted by font size.
 
-Both ignore order ("dog bites man" equals "man bites dog"), so they say how much changed, never whether: that is for a
-digest of the text.
+Both ignore order ("dog bites man" equals "man bites dog"): they measure how much changed, not whether.
 """
 
 import hashlib
@@ -23,43 +22,43 @@ DIGEST_ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha512")  # SPEC 7.6, f
 
 
 class PaperSignature(Struct, frozen=True):
-    """What the papers keep of a text: RMS, the number of distinct symbols, and the checksum."""
-
     rms: float
     symbols: int
     checksum: float
 
 
 def select_symbols(text: str, *, ascii_only: bool = True) -> str:
-    """Drop white space and, as the papers do, what is not ASCII."""
-    return "".join(letter for letter in text if not letter.isspace() and (not ascii_only or letter < "\x80"))
+    """Drop white space and, as in the papers, non-ASCII characters."""
+    return "".join(
+        character for character in text if not character.isspace() and (not ascii_only or character < "\x80")
+    )
 
 
 def compute_rms(text: str, *, ascii_only: bool = True) -> float:
-    """Take the root of the sum of squares of all lower-case symbols over the number of distinct ones."""
-    letters = select_symbols(text.lower(), ascii_only=ascii_only)
-    if not letters:
+    """Return the root of the sum of squared lower-case symbols over the number of distinct symbols."""
+    symbols = select_symbols(text.lower(), ascii_only=ascii_only)
+    if not symbols:
         return 0.0
-    return math.sqrt(sum(ord(letter) ** 2 for letter in letters) / len(set(letters)))
+    return math.sqrt(sum(ord(symbol) ** 2 for symbol in symbols) / len(set(symbols)))
 
 
 def compute_checksum(
     runs: Iterable[tuple[float, str]], k: float = K_PARAGRAPH, *, skip_leading: int = 0, ascii_only: bool = True
 ) -> float:
-    """Add up font size times code over all symbols; `skip_leading` reproduces the slip of IPC Table 13."""
-    terms = [points * ord(letter) for points, text in runs for letter in select_symbols(text, ascii_only=ascii_only)]
+    """Sum font size times code over all symbols; `skip_leading` reproduces an error in IPC Table 13."""
+    terms = [points * ord(symbol) for points, text in runs for symbol in select_symbols(text, ascii_only=ascii_only)]
     return k * sum(terms[skip_leading:])
 
 
 def combine_paragraph_rms(paragraphs: Sequence[tuple[int, float]], distinct: int) -> float:
-    """Join paragraph values (distinct symbols, RMS) that cover a page into the page's."""
+    """Combine (distinct symbols, RMS) of the paragraphs of a page to its RMS."""
     return math.sqrt(sum(count * value * value for count, value in paragraphs) / distinct)
 
 
 def compute_paper_signature(
     runs: Sequence[tuple[float, str]], k: float = K_PARAGRAPH, *, ascii_only: bool = True
 ) -> PaperSignature:
-    """Take all three values of a text given as runs of (font size, text)."""
+    """Compute the signature of runs of (font size, text)."""
     text = " ".join(part for _, part in runs)
     distinct = len(set(select_symbols(text.lower(), ascii_only=ascii_only)))
     return PaperSignature(
@@ -68,7 +67,7 @@ def compute_paper_signature(
 
 
 def get_font_points(tag: str, size: str = "", parent_points: float = DEFAULT_POINTS) -> float:
-    """Say how large an element writes, from its tag and the size around it."""
+    """Return the font size of an element from its tag and the size around it."""
     if tag in HEADING_POINTS:
         return HEADING_POINTS[tag]
     if tag == "font" and size.isdigit() and 1 <= int(size) <= len(FONT_SIZES):
@@ -77,7 +76,7 @@ def get_font_points(tag: str, size: str = "", parent_points: float = DEFAULT_POI
 
 
 def compute_digests(text: str) -> dict[str, str]:
-    """Take the digests the papers compare with."""
+    """Return the digests that the papers compare with."""
     return {name: hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest() for name in DIGEST_ALGORITHMS}
 
 
@@ -87,27 +86,27 @@ FontRuns = list[tuple[float, str]]
 
 
 def extract_font_runs(tree: Document) -> list[FontRuns]:
-    """Give each line of a page as runs of (points, text); lines as `pages.blocks` counts them."""
+    """Return each line of a page as runs of (points, text)."""
     fonts = [(f"font{size}", tree.select(f'font[size="{size}"]')) for size in FONT_SIZE_NUMBERS]
     text, spans = render_annotated_text(tree, SIZE_RULES, fonts)
     sizes = [DEFAULT_POINTS] * len(text)
     for start, end, name in reversed(spans):  # outer elements first: they close last
         tag, size = (name[:4], name[4:]) if name.startswith("font") else (name, "")
-        for place in range(start, min(end, len(sizes))):
-            sizes[place] = get_font_points(tag, size, sizes[place])
+        for position in range(start, min(end, len(sizes))):
+            sizes[position] = get_font_points(tag, size, sizes[position])
     return _split_font_runs(text, sizes)
 
 
 def _split_font_runs(text: str, sizes: list[float]) -> list[FontRuns]:
     lines: list[FontRuns] = [[]]
     start = 0
-    for place, letter in enumerate(text):
-        if letter == "\n" or sizes[place] != sizes[start]:
-            _append_run(lines[-1], sizes[start] if start < len(sizes) else DEFAULT_POINTS, text[start:place])
-            start = place
-        if letter == "\n":
+    for position, character in enumerate(text):
+        if character == "\n" or sizes[position] != sizes[start]:
+            _append_run(lines[-1], sizes[start] if start < len(sizes) else DEFAULT_POINTS, text[start:position])
+            start = position
+        if character == "\n":
             lines.append([])
-            start = place + 1
+            start = position + 1
     if start < len(text):
         _append_run(lines[-1], sizes[start], text[start:])
     return lines

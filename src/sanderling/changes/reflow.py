@@ -1,7 +1,7 @@
-"""The same words cut into other blocks, found by the hashes and lengths of blocks alone.
+"""Detect equal text with other block boundaries, from hashes and sizes alone.
 
-The hash of a block is its letters read as one number, modulo a prime (`fingerprint/model.py`). So that of several
-blocks in a row follows from theirs, and a paragraph that became two is seen to be those two.
+The hash of joined blocks follows from their hashes (`fingerprint/model.py`), so a paragraph that was split in two is
+recognized.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,33 +10,32 @@ from itertools import accumulate
 from sanderling.changes.align import Hunk
 from sanderling.fingerprint.model import MAX_BLOCK_SIZE, combine_hashes, hash_block
 
-MAX_COMPARED_CELLS = 10_000  # old blocks times new ones of a hunk that are compared run by run
+MAX_COMPARED_CELLS = 10_000  # old blocks times new blocks of a hunk; larger hunks are not searched
 
 BlockRange = tuple[int, int]
-"""The first block of some in a row, and the one after the last."""
+"""Start and end of a range of blocks."""
 
 
 class BlockRun:
-    """Some blocks in a row: what any of them read together, and how long that is."""
+    """Consecutive blocks, with size and hash of any range."""
 
     def __init__(self, hashes: Sequence[int], sizes: Sequence[int], block_range: BlockRange) -> None:
-        some = slice(*block_range)
+        selected = slice(*block_range)
         self.first_block = block_range[0]
-        self.end_offsets = [0, *accumulate(sizes[some])]
+        self.end_offsets = [0, *accumulate(sizes[selected])]
         self.prefix_hashes = list(
-            accumulate(zip(hashes[some], sizes[some], strict=True), _append_hash, initial=hash_block(b""))
+            accumulate(zip(hashes[selected], sizes[selected], strict=True), _append_hash, initial=hash_block(b""))
         )
-        self.has_exact_sizes = max(sizes[some], default=MAX_BLOCK_SIZE) < MAX_BLOCK_SIZE
+        self.has_exact_sizes = max(sizes[selected], default=MAX_BLOCK_SIZE) < MAX_BLOCK_SIZE
 
     def __len__(self) -> int:
         return len(self.end_offsets) - 1
 
     def measure(self, block_range: BlockRange) -> int:
-        """Measure some blocks."""
         return self.end_offsets[block_range[1]] - self.end_offsets[block_range[0]]
 
     def compute_hash(self, block_range: BlockRange) -> int:
-        """Hash some blocks as if they were one."""
+        """Hash a range as if it were a single block."""
         return combine_hashes(
             -self.prefix_hashes[block_range[0]], self.prefix_hashes[block_range[1]], self.measure(block_range)
         )
@@ -48,19 +47,22 @@ def _append_hash(prefix_hash: int, block: tuple[int, int]) -> int:
 
 
 def drop_reflowed_blocks(left: BlockRun, right: BlockRun) -> Iterator[Hunk]:
-    """Say what is left of two runs in the place of one another without what reads the same and is cut otherwise."""
-    at = to = 0
-    for mine, yours in (*_find_reflowed_ranges(left, right), ((len(left), len(left)), (len(right), len(right)))):
-        if at < mine[0] or to < yours[0]:
+    """Yield the remaining hunks of two runs without equal text that was only reflowed."""
+    old_at = new_at = 0
+    for old_range, new_range in (
+        *_find_reflowed_ranges(left, right),
+        ((len(left), len(left)), (len(right), len(right))),
+    ):
+        if old_at < old_range[0] or new_at < new_range[0]:
             yield Hunk(
-                (left.first_block + at, left.first_block + mine[0]),
-                (right.first_block + to, right.first_block + yours[0]),
+                (left.first_block + old_at, left.first_block + old_range[0]),
+                (right.first_block + new_at, right.first_block + new_range[0]),
             )
-        at, to = mine[1], yours[1]
+        old_at, new_at = old_range[1], new_range[1]
 
 
 def _find_reflowed_ranges(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
-    """Go through the parts of two runs that read the same, in the order of both."""
+    """Yield the ranges of two runs with equal text, in order."""
     if not (
         left.has_exact_sizes
         and right.has_exact_sizes
@@ -72,23 +74,26 @@ def _find_reflowed_ranges(left: BlockRun, right: BlockRun) -> Iterator[tuple[Blo
     if _is_same_text(left, whole[0], right, whole[1]):
         yield whole
         return
-    at = to = 0
-    for mine, yours in sorted(
-        [*_find_split_blocks(left, right), *((mine, yours) for yours, mine in _find_split_blocks(right, left))]
+    old_at = new_at = 0
+    for old_range, new_range in sorted(
+        [
+            *_find_split_blocks(left, right),
+            *((old_range, new_range) for new_range, old_range in _find_split_blocks(right, left)),
+        ]
     ):
-        if mine[0] >= at and yours[0] >= to:
-            yield mine, yours
-            at, to = mine[1], yours[1]
+        if old_range[0] >= old_at and new_range[0] >= new_at:
+            yield old_range, new_range
+            old_at, new_at = old_range[1], new_range[1]
 
 
 def _find_split_blocks(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
-    """Find the blocks of one run that are several blocks of another."""
-    places = {end: place for place, end in enumerate(right.end_offsets)}
+    """Yield the blocks of a run that were split in the other."""
+    indexes_by_offset = {end: index for index, end in enumerate(right.end_offsets)}
     for block in range(len(left)):
-        mine = block, block + 1
-        ends = [places.get(end, 0) for end in map(left.measure(mine).__add__, right.end_offsets)]
+        block_range = block, block + 1
+        ends = [indexes_by_offset.get(end, 0) for end in map(left.measure(block_range).__add__, right.end_offsets)]
         parts = ((start, end) for start, end in enumerate(ends) if end > start + 1)
-        yield from ((mine, part) for part in parts if _is_same_text(left, mine, right, part))
+        yield from ((block_range, part) for part in parts if _is_same_text(left, block_range, right, part))
 
 
 def _is_same_text(left: BlockRun, left_range: BlockRange, right: BlockRun, right_range: BlockRange) -> bool:

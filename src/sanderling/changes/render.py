@@ -1,5 +1,7 @@
-"""A report on paper: for a terminal, and as a page with both versions side by side. Nothing from the web gets through
-as anything but text: control characters go, HTML is escaped."""
+"""Render a diff report for a terminal, and as an HTML page with both versions side by side.
+
+Page content is only output as text: control characters are removed, HTML is escaped.
+"""
 
 from collections.abc import Iterator
 from html import escape
@@ -13,17 +15,18 @@ from sanderling.changes.word_report import TITLE_NUMBER, DiffReport, ParagraphDi
 from sanderling.terminal import strip_control_characters
 
 TERMINAL_CONTEXT = 60  # characters of unchanged text shown on each side of a change
-HTML_CONTEXT = 300  # the same on a page
+HTML_CONTEXT = 300
 ACTION_SYMBOLS = {BlockAction.ADDED: "+", BlockAction.REMOVED: "-", BlockAction.CHANGED: "~", BlockAction.MOVED: ">"}
 COLORS = {DiffOperation.ADDED: "green", DiffOperation.REMOVED: "red strike", DiffOperation.SAME: ""}
+NO_CHANGE = "no significant change"
 BRACKETS = {DiffOperation.ADDED: ("{+", "+}"), DiffOperation.REMOVED: ("[-", "-]"), DiffOperation.SAME: ("", "")}
 
 
 def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate: bool = False) -> Iterator[Text]:
-    """Write a report for a terminal; without colour, words are set in brackets as wdiff does."""
+    """Render a report for a terminal; without color, words are bracketed as by wdiff."""
     change = report.change
-    kinds = ", ".join(change.kinds) or "nothing that matters"
-    yield Text(f"changed: {kinds}   significance {change.significance:.2f}, {change.amount:.1%} of the main content")
+    summary = f"changed: {', '.join(change.kinds)}" if change.kinds else NO_CHANGE
+    yield Text(f"{summary}   significance {change.significance:.2f}, {change.amount:.1%} of the main content")
     if change.noise:
         yield Text(f"noise: {', '.join(change.noise)}")
     for row in report.rows:
@@ -33,32 +36,33 @@ def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate
 
 
 def _list_references(report: DiffReport) -> Iterator[str]:
-    """List the links and assets that came and went."""
+    """List the added and removed links and assets."""
     for name, added, removed in (
         ("link", report.links_added, report.links_removed),
         ("asset", report.assets_added, report.assets_removed),
     ):
         yield from (
-            f"{sign} {name} {strip_control_characters(one)}"
-            for sign, some in (("+", added), ("-", removed))
-            for one in some
+            f"{sign} {name} {strip_control_characters(reference)}"
+            for sign, references in (("+", added), ("-", removed))
+            for reference in references
         )
 
 
 def extract_excerpt(
     report: DiffReport, change: PageChange, max_lines: int = 5, max_length: int = 300
 ) -> tuple[str, ...]:
-    """The first paragraphs of main content that are told of, a line each, for a message; links and assets if none is.
-
-    What differs and was left out of the verdict as noise is no news in words either.
-    """
-    news = {(one.action, one.old if one.new is None else one.new) for one in change.paragraphs if one.main}
+    """Return the first changed paragraphs that `change` lists, a line each; without any, links and assets."""
+    listed = {
+        (paragraph.action, paragraph.old if paragraph.new is None else paragraph.new)
+        for paragraph in change.paragraphs
+        if paragraph.main
+    }
     if change.title != ChangeCounts():
-        news.add((BlockAction.CHANGED, TITLE_NUMBER))
-    words = [_render_line(row, color=False).plain for row in report.rows if (row.action, row.number) in news]
-    what, found = ("paragraphs", words) if words else ("links and assets", list(_list_references(report)))
-    shown = [f"{line[:max_length]}…" if len(line) > max_length else line for line in found[:max_lines]]
-    return (*shown, *([f"and {len(found) - max_lines} more {what}"] if len(found) > max_lines else []))
+        listed.add((BlockAction.CHANGED, TITLE_NUMBER))
+    lines = [_render_line(row, color=False).plain for row in report.rows if (row.action, row.number) in listed]
+    noun, available = ("paragraphs", lines) if lines else ("links and assets", list(_list_references(report)))
+    shown = [f"{line[:max_length]}…" if len(line) > max_length else line for line in available[:max_lines]]
+    return (*shown, *([f"and {len(available) - max_lines} more {noun}"] if len(available) > max_lines else []))
 
 
 def _render_line(row: ParagraphDiff, color: bool) -> Text:
@@ -72,14 +76,14 @@ def _render_line(row: ParagraphDiff, color: bool) -> Text:
 
 
 def _format_number(row: ParagraphDiff) -> str:
-    """Number a paragraph; of one that moved both numbers are told. A title has none."""
+    """Format the paragraph number; both numbers of a moved paragraph."""
     if row.number == TITLE_NUMBER:
         return "title"
     return f"{row.number + 1}" if row.old_number is None else f"{row.old_number + 1}→{row.number + 1}"
 
 
 def _shorten_piece(piece: DiffPiece, is_first: bool, is_last: bool, context: int = TERMINAL_CONTEXT) -> str:
-    """Leave out the middle of a long stretch that stayed."""
+    """Cut the middle of a long unchanged text."""
     text = piece.text
     if piece.operation is not DiffOperation.SAME or len(text) <= 2 * context:
         return text
@@ -94,23 +98,24 @@ STYLE = (
     "table{border-collapse:collapse;width:100%;table-layout:fixed}"
     "td{vertical-align:top;padding:.4em .8em;border-bottom:1px solid #ddd;overflow-wrap:anywhere}"
     "td.n{width:5.5em;padding-left:0;color:#888}ins{background:#d4f4d4;text-decoration:none}del{background:#fbd5d5}"
-    "tr.furniture{opacity:.6}ul{overflow-wrap:anywhere}"
+    "tr.boilerplate{opacity:.6}ul{overflow-wrap:anywhere}"
 )
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render_html(report: DiffReport, title: str, old_at: str, new_at: str) -> str:
-    """Write a report as a page of its own, both versions side by side."""
     change = report.change
     rows = "".join(_render_html_row(row) for row in report.rows)
-    facts = f"{', '.join(change.kinds) or 'nothing that matters'}; significance {change.significance:.2f}"
+    facts = f"{', '.join(change.kinds) or NO_CHANGE}; significance {change.significance:.2f}"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
         f'content="{escape(CONTENT_SECURITY_POLICY)}"><title>{_escape_text(title)}</title><style>{STYLE}</style>'
-        f"<h1>{_escape_text(title)}</h1><p>{escape(facts)}</p><table><tr><td class=n></td><td>{_escape_text(old_at)}</td>"
+        f"<h1>{_escape_text(title)}</h1><p>{escape(facts)}</p>"
+        f"<table><tr><td class=n></td><td>{_escape_text(old_at)}</td>"
         f"<td>{_escape_text(new_at)}</td></tr>{rows}</table>"
         f"{_render_list('Links added', report.links_added)}{_render_list('Links removed', report.links_removed)}"
-        f"{_render_list('Assets added', report.assets_added)}{_render_list('Assets removed', report.assets_removed)}</html>"
+        f"{_render_list('Assets added', report.assets_added)}"
+        f"{_render_list('Assets removed', report.assets_removed)}</html>"
     )
 
 
@@ -126,9 +131,9 @@ def _render_html_row(row: ParagraphDiff) -> str:
         )
         for number, piece in enumerate(row.pieces)
     ]
-    old = "".join(text for mark, text in shown if mark is not DiffOperation.ADDED)
-    new = "".join(text for mark, text in shown if mark is not DiffOperation.REMOVED)
-    kind = "main" if row.main else "furniture"
+    old = "".join(text for operation, text in shown if operation is not DiffOperation.ADDED)
+    new = "".join(text for operation, text in shown if operation is not DiffOperation.REMOVED)
+    kind = "main" if row.main else "boilerplate"
     number = f"<td class=n>{_format_number(row)} {row.action}</td>"
     return f"<tr class={kind}>{number}<td dir=auto>{old}</td><td dir=auto>{new}</td></tr>"
 

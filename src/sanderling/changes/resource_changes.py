@@ -1,31 +1,26 @@
-"""What a page uses and does not contain: an image, script or style sheet replaced under its URL (IPC, future work).
-
-The page itself is the same to the byte then.
-"""
+"""Images, scripts, and style sheets that were replaced under the same URL (IPC, future work)."""
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class ResourceType(StrEnum):
-    """What a page uses a resource for."""
-
     IMAGE = "image"
     SCRIPT = "script"
     STYLE = "style"
 
 
 class ResourceChange(Struct, frozen=True, omit_defaults=True):
-    """A resource that a crawl found replaced under its URL."""
+    """A replaced resource. Stored: `name` keeps the key of existing collections."""
 
     url: str
-    resource_type: ResourceType
-    amount: float | None = None  # for images, from 0 (the same to the eye) to 1; None if nobody can say
+    resource_type: ResourceType = field(name="sort")
+    amount: float | None = None  # of images, 0 (looks the same) to 1; None: unknown
 
 
 def get_resource_type(mime: str) -> ResourceType | None:
-    """Say from its media type what a resource is for; None for what changes nothing one sees."""
+    """Return the type for a media type; None if such a resource does not affect pages visibly."""
     if mime.startswith("image/"):
         return ResourceType.IMAGE
     if mime.endswith(("javascript", "ecmascript")):

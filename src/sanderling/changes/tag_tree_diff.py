@@ -1,10 +1,10 @@
-"""The document tree method (IPC-9, SPEC 7.1): which nodes came and went on which level, and how much that matters."""
+"""The document tree method (IPC-9, SPEC 7.1): nodes added and removed on each level."""
 
 from collections import Counter
 from enum import StrEnum
 from operator import gt
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sanderling.fingerprint.fast.common_affix import count_common_prefix
 from sanderling.fingerprint.tag_outline import (
@@ -18,7 +18,7 @@ from sanderling.fingerprint.tag_outline import (
 
 
 class StructureSeverity(StrEnum):
-    """How the tree changed (IPC Table 6)."""
+    """Severity of a change of the tree (IPC Table 6)."""
 
     NONE = "none"  # no sibling added or deleted on any level
     MINOR = "minor"  # leaf siblings only
@@ -26,8 +26,6 @@ class StructureSeverity(StrEnum):
 
 
 class TreeLevelDiff(Struct, frozen=True, omit_defaults=True):
-    """What happened on one level of the tree."""
-
     level: int
     old: int  # nodes before
     new: int  # nodes now
@@ -36,28 +34,27 @@ class TreeLevelDiff(Struct, frozen=True, omit_defaults=True):
 
 
 class StructureDiff(Struct, frozen=True):
-    """The difference of two trees."""
+    """Difference of two trees. Stored: `name` keeps the key of existing collections."""
 
-    severity: StructureSeverity = StructureSeverity.NONE
+    severity: StructureSeverity = field(default=StructureSeverity.NONE, name="verdict")
     levels: tuple[TreeLevelDiff, ...] = ()  # those that differ
-    cosmetic: bool = False  # tags that only change looks came or went
-    reordered: bool = False  # the same nodes on every level, in another order
+    cosmetic: bool = False  # cosmetic tags were added or removed
+    reordered: bool = False  # same nodes on every level in another order
 
 
 class TreeLevels(Struct, frozen=True):
-    """The table of a tree, level by level: IPC Table 5."""
+    """Tags and numbers of children by level: IPC Table 5."""
 
     names: tuple[tuple[str, ...], ...]
     children: tuple[tuple[int, ...], ...]
 
     @property
     def sibling_counts(self) -> list[int]:
-        """Count the nodes of each level: IPC Table 4."""
+        """Number of nodes by level: IPC Table 4."""
         return [len(level) for level in self.names]
 
 
 def build_tree_levels(outline: TagOutline) -> TreeLevels:
-    """Lay a skeleton out level by level."""
     height = max(outline.depths, default=0)
     names: list[list[str]] = [[] for _ in range(height)]
     children: list[list[int]] = [[] for _ in range(height)]
@@ -72,9 +69,9 @@ def build_tree_levels(outline: TagOutline) -> TreeLevels:
 def compare_outlines(
     old: TagOutline, new: TagOutline, skipped_tags: frozenset[str] = COSMETIC_TAGS | INVISIBLE_TAGS
 ) -> StructureDiff:
-    """Compare two skeletons level by level; a node is its tag and whether it has children.
+    """Compare two outlines by level; a node is its tag and whether it has children.
 
-    Tags that only change looks, or are never seen, do not count; the papers' trees skip none.
+    Cosmetic and invisible tags are skipped; the trees of the papers skip none.
     """
     if old == new:
         return StructureDiff()
@@ -85,26 +82,24 @@ def compare_outlines(
 
 
 def compare_pruned_outlines(old: TagOutline, new: TagOutline, *, cosmetic: bool) -> StructureDiff:
-    """Compare two pruned skeletons."""
     return _compare_tags(old.tags, old.depths, new.tags, new.depths, cosmetic)
 
 
 def compare_packed_outlines(old: bytes, new: bytes, *, cosmetic: bool) -> StructureDiff:
-    """Compare two pruned skeletons as they are stored; tags that HTML does not know are compared by name."""
-    one, other = decode_outline(old), decode_outline(new)
-    if one.unknown_tags or other.unknown_tags:
-        return compare_pruned_outlines(resolve_tag_names(one), resolve_tag_names(other), cosmetic=cosmetic)
-    return _compare_tags(one.tag_codes, one.depths, other.tag_codes, other.depths, cosmetic)
+    """Compare two stored outlines; unknown tags are compared by name."""
+    old_coded, new_coded = decode_outline(old), decode_outline(new)
+    if old_coded.unknown_tags or new_coded.unknown_tags:
+        return compare_pruned_outlines(resolve_tag_names(old_coded), resolve_tag_names(new_coded), cosmetic=cosmetic)
+    return _compare_tags(old_coded.tag_codes, old_coded.depths, new_coded.tag_codes, new_coded.depths, cosmetic)
 
 
 TagSequence = list[str] | bytes
-"""Tags by name, or by their codes."""
+"""Tags by name or by code."""
 
 
 def _compare_tags(
     old: TagSequence, old_depths: bytes, new: TagSequence, new_depths: bytes, cosmetic: bool
 ) -> StructureDiff:
-    """Look at the tags between the first that differs and the last, no others."""
     if old == new and old_depths == new_depths:
         return StructureDiff(cosmetic=cosmetic)
     start = min(count_common_prefix(old_depths, new_depths), count_common_prefix(old, new))
@@ -114,13 +109,19 @@ def _compare_tags(
         len(old) - start,
         len(new) - start,
     )
-    start = max(0, start - 1)  # the last tag that is the same may have other children
+    start = max(0, start - 1)  # the last equal tag may have other children
     before, after = _count_nodes(old, old_depths, start, end), _count_nodes(new, new_depths, start, end)
     added, removed = after - before, before - after
-    came, went = _group_tags_by_level(added), _group_tags_by_level(removed)
+    added_tags, removed_tags = _group_tags_by_level(added), _group_tags_by_level(removed)
     levels = tuple(
-        TreeLevelDiff(level, old_depths.count(level), new_depths.count(level), came.get(level, ()), went.get(level, ()))
-        for level in sorted({*came, *went})
+        TreeLevelDiff(
+            level,
+            old_depths.count(level),
+            new_depths.count(level),
+            added_tags.get(level, ()),
+            removed_tags.get(level, ()),
+        )
+        for level in sorted({*added_tags, *removed_tags})
     )
     is_major = any(inner for _, _, inner in (*added, *removed))
     return StructureDiff(
@@ -129,9 +130,9 @@ def _compare_tags(
 
 
 def prune_outline(outline: TagOutline, skipped_tags: frozenset[str]) -> TagOutline:
-    """Leave out some tags, moving up what is inside them."""
+    """Drop tags and move up their children."""
     tags, depths = [], []
-    levels = [0] * 257  # of each depth: how many ancestors count, the last element there included
+    levels = [0] * 257  # by depth: number of kept ancestors, including the last element there
     for tag, depth in zip(outline.tags, outline.depths, strict=True):
         level = levels[depth - 1]
         if tag not in skipped_tags:
@@ -147,19 +148,18 @@ def _count_tags(outline: TagOutline, tags: frozenset[str]) -> Counter[str]:
 
 
 NodeCounts = Counter[tuple[int, str | int, bool]]
-"""Nodes by level, tag and whether they have children."""
+"""Nodes by level, tag, and whether they have children."""
 
 
 def _count_nodes(tags: TagSequence, depths: bytes, start: int, end: int) -> NodeCounts:
     stop = len(tags) - end
-    stretch = depths[start : stop + 1] + b"\0"
-    inner = map(gt, stretch[1:], stretch)
-    return Counter(zip(stretch, tags[start:stop], inner, strict=False))
+    depth_range = depths[start : stop + 1] + b"\0"
+    has_children = map(gt, depth_range[1:], depth_range)
+    return Counter(zip(depth_range, tags[start:stop], has_children, strict=False))
 
 
 def _group_tags_by_level(node_counts: NodeCounts) -> dict[int, tuple[str, ...]]:
-    """The tags of some nodes by their level."""
-    found: dict[int, list[str]] = {}
+    tags_by_level: dict[int, list[str]] = {}
     for level, tag, _ in node_counts.elements():
-        found.setdefault(level, []).append(tag if isinstance(tag, str) else KNOWN_TAGS[tag])
-    return {level: tuple(sorted(tags)) for level, tags in found.items()}
+        tags_by_level.setdefault(level, []).append(tag if isinstance(tag, str) else KNOWN_TAGS[tag])
+    return {level: tuple(sorted(tags)) for level, tags in tags_by_level.items()}

@@ -1,4 +1,4 @@
-"""Word by word: what was added to and removed from a paragraph."""
+"""Word diff of a paragraph."""
 
 import re
 from difflib import SequenceMatcher
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from sanderling.fingerprint.fast.common_affix import count_common_prefix
 
-MAX_COMPARED_TOKENS = 1_000  # tokens between the first and the last that differ; more are shown whole
+MAX_COMPARED_TOKENS = 1_000  # between the first and last difference; more are replaced as a whole
 UNSPACED_SCRIPTS = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -16,63 +16,58 @@ COMBINING_MARKS = (
     r"[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b6-\u17d3\u3099\u309a]"
 )
 TOKEN_PATTERN = re.compile(rf"{UNSPACED_SCRIPTS}{COMBINING_MARKS}*|(?:(?!{UNSPACED_SCRIPTS})\w)+|\s+|[^\w\s]")
-"""A word; where a script has no blanks between words, a letter with its marks."""
+"""A word; in scripts without spaces, a character with its combining marks."""
 
 
 class DiffOperation(StrEnum):
-    """What became of a piece of text."""
-
     SAME = "same"
     ADDED = "added"
     REMOVED = "removed"
 
 
 class DiffPiece(Struct, frozen=True):
-    """Some words and what became of them."""
-
     operation: DiffOperation
     text: str
 
 
 def diff_words(old: str, new: str) -> tuple[DiffPiece, ...]:
-    """Split two versions of a paragraph into what stayed, went and came."""
-    before, after = TOKEN_PATTERN.findall(old), TOKEN_PATTERN.findall(new)
-    start = count_common_prefix(before, after)
-    end = min(count_common_prefix(before[::-1], after[::-1]), min(len(before), len(after)) - start)
-    left, right = (tokens[start : len(tokens) - end] for tokens in (before, after))
-    found = _diff_middle(left, right)
+    """Split two versions of a paragraph into unchanged, removed, and added pieces."""
+    old_tokens, new_tokens = TOKEN_PATTERN.findall(old), TOKEN_PATTERN.findall(new)
+    start = count_common_prefix(old_tokens, new_tokens)
+    end = min(count_common_prefix(old_tokens[::-1], new_tokens[::-1]), min(len(old_tokens), len(new_tokens)) - start)
+    old_middle, new_middle = (tokens[start : len(tokens) - end] for tokens in (old_tokens, new_tokens))
+    middle = _diff_middle(old_middle, new_middle)
     return _merge_pieces(
-        DiffPiece(DiffOperation.SAME, "".join(before[:start])),
-        *found,
-        DiffPiece(DiffOperation.SAME, "".join(before[len(before) - end :])),
+        DiffPiece(DiffOperation.SAME, "".join(old_tokens[:start])),
+        *middle,
+        DiffPiece(DiffOperation.SAME, "".join(old_tokens[len(old_tokens) - end :])),
     )
 
 
-def _diff_middle(before: list[str], after: list[str]) -> list[DiffPiece]:
-    """Compare what lies between the first and the last words that differ."""
-    if max(len(before), len(after)) > MAX_COMPARED_TOKENS:
-        return list(build_replacement("".join(before), "".join(after)))
-    found: list[DiffPiece] = []
-    for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+def _diff_middle(old: list[str], new: list[str]) -> list[DiffPiece]:
+    if max(len(old), len(new)) > MAX_COMPARED_TOKENS:
+        return list(build_replacement("".join(old), "".join(new)))
+    pieces: list[DiffPiece] = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(DiffPiece(DiffOperation.SAME, "".join(before[a:b])))
+            pieces.append(DiffPiece(DiffOperation.SAME, "".join(old[a:b])))
         else:
-            found += build_replacement("".join(before[a:b]), "".join(after[c:d]))
-    return found
+            pieces += build_replacement("".join(old[a:b]), "".join(new[c:d]))
+    return pieces
 
 
 def _merge_pieces(*pieces: DiffPiece) -> tuple[DiffPiece, ...]:
-    """Leave out empty pieces, and make one of two that stayed side by side."""
-    kept: list[DiffPiece] = []
-    for piece in filter(lambda one: one.text, pieces):
-        if kept and kept[-1].operation is piece.operation is DiffOperation.SAME:
-            kept[-1] = DiffPiece(DiffOperation.SAME, kept[-1].text + piece.text)
+    """Drop empty pieces and merge adjacent unchanged pieces."""
+    merged: list[DiffPiece] = []
+    for piece in filter(lambda candidate: candidate.text, pieces):
+        if merged and merged[-1].operation is piece.operation is DiffOperation.SAME:
+            merged[-1] = DiffPiece(DiffOperation.SAME, merged[-1].text + piece.text)
         else:
-            kept.append(piece)
-    return tuple(kept)
+            merged.append(piece)
+    return tuple(merged)
 
 
 def build_replacement(old: str, new: str) -> tuple[DiffPiece, ...]:
-    """One text for another."""
-    both = (DiffPiece(DiffOperation.REMOVED, old), DiffPiece(DiffOperation.ADDED, new))
-    return tuple(piece for piece in both if piece.text)
+    """Return the pieces of a text that was replaced, added, or removed as a whole."""
+    pieces = (DiffPiece(DiffOperation.REMOVED, old), DiffPiece(DiffOperation.ADDED, new))
+    return tuple(piece for piece in pieces if piece.text)

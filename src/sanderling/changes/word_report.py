@@ -1,4 +1,4 @@
-"""Two bodies compared for a person: paragraphs side by side, word by word, with the numbers of the papers."""
+"""Compare two bodies for people: paragraphs side by side, word by word, with the signatures of the papers."""
 
 from collections.abc import Iterable
 from html import escape
@@ -19,49 +19,46 @@ from sanderling.changes.paper_signatures import (
 from sanderling.changes.word_diff import DiffPiece, build_replacement, diff_words
 from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.content.volatile.strip import strip_build_id
-from sanderling.fingerprint.assets import NON_PAGE_SCHEMES, get_image_source, normalize_href, normalize_image_source
+from sanderling.fingerprint.assets import get_image_source, normalize_image_source
 from sanderling.fingerprint.build import fingerprint_page_lines
+from sanderling.fingerprint.link_targets import NON_PAGE_SCHEMES, normalize_href
 from sanderling.fingerprint.model import Fingerprint
 from sanderling.html.links import extract_metadata
 from sanderling.html.parser import Document, parse_html
 from sanderling.urls.normalize import resolve_urls
 
 MAX_LISTED = 500
-TITLE_NUMBER = -1  # the place of a title, before all blocks
+TITLE_NUMBER = -1  # number of the title, before all blocks
 
 
 class ParagraphDiff(Struct, frozen=True, omit_defaults=True):
-    """One paragraph that differs."""
-
     action: BlockAction
     main: bool
     pieces: tuple[DiffPiece, ...]
-    number: int  # its number among the new blocks, or among the old if it is gone
+    number: int  # among the new blocks, or the old if it was removed
     old: PaperSignature | None = None
     new: PaperSignature | None = None
-    old_number: int | None = None  # if it moved, its number among the old blocks
+    old_number: int | None = None  # if it moved
 
 
 class DiffReport(Struct, frozen=True):
-    """All that can be said about two versions of a page."""
-
     change: PageChange
     rows: tuple[ParagraphDiff, ...]
     old: PaperSignature  # of the whole page
     new: PaperSignature
     links_added: tuple[str, ...] = ()
     links_removed: tuple[str, ...] = ()
-    assets_added: tuple[str, ...] = ()  # images, scripts, frames and style sheets, by their reference
+    assets_added: tuple[str, ...] = ()  # URLs of images, scripts, frames, and style sheets
     assets_removed: tuple[str, ...] = ()
 
 
 class ComparableVersion(Struct, frozen=True):
-    """One version of a page, ready to be compared."""
+    """A version of a page, parsed for comparison."""
 
     fingerprint: Fingerprint
-    block_texts: list[str]  # of each block of the mark
-    font_runs: list[FontRuns]  # the same with font sizes
-    links: dict[str, str]  # by how they are compared
+    block_texts: list[str]
+    font_runs: list[FontRuns]  # of each block
+    links: dict[str, str]  # by normalized URL
     assets: dict[str, str]
     title: str = ""
 
@@ -72,16 +69,15 @@ REFERENCE_ATTRIBUTES = {"script": "src", "iframe": "src", "link": "href", "video
 def parse_version(
     body: bytes, charset: str = "", user_rules: UserRules = NO_USER_RULES, url: str = ""
 ) -> ComparableVersion:
-    """Read one version of the page at `url`."""
     tree = parse_html(body, charset)
     for selector in user_rules.ignore:
         tree.remove(selector)
-    mark, lines = fingerprint_page_lines(tree, user_rules)
-    sized = extract_font_runs(tree)
+    fingerprint, lines = fingerprint_page_lines(tree, user_rules)
+    font_runs = extract_font_runs(tree)
     return ComparableVersion(
-        mark,
+        fingerprint,
         [" ".join(line.split()) for line in lines.values()],
-        [sized[place] if place < len(sized) else [] for place in lines],
+        [font_runs[number] if number < len(font_runs) else [] for number in lines],
         _collect_links(tree, url),
         dict(_collect_assets(tree)),
         _get_title(tree),
@@ -89,11 +85,13 @@ def parse_version(
 
 
 def _collect_links(tree: Document, url: str) -> dict[str, str]:
-    """Name where links lead, however they are spelled on the page: as that is compared, and as it is."""
-    found = extract_metadata(tree, url)
-    spellings = resolve_urls(found.base_url, (link.href for link in found.links), found.encoding) if url else ()
-    led = (one.url if one is not None else link.href for link, one in zip_longest(found.links, spellings))
-    return {normalize_href(href): href for href in led if not href.startswith(NON_PAGE_SCHEMES)}
+    """Return link targets by normalized URL."""
+    metadata = extract_metadata(tree, url)
+    resolved = resolve_urls(metadata.base_url, (link.href for link in metadata.links), metadata.encoding) if url else ()
+    targets = (
+        target.url if target is not None else link.href for link, target in zip_longest(metadata.links, resolved)
+    )
+    return {normalize_href(href): href for href in targets if not href.startswith(NON_PAGE_SCHEMES)}
 
 
 def _get_title(tree: Document) -> str:
@@ -102,16 +100,16 @@ def _get_title(tree: Document) -> str:
 
 
 def parse_text_version(text: str, user_rules: UserRules = NO_USER_RULES) -> ComparableVersion:
-    """Read one version of a text that is no page: each line is a block, as it stands."""
+    """Parse a plain text; each line is a block."""
     return parse_version(f"<pre>\n{escape(text)}</pre>".encode("utf-8", "replace"), "utf-8", user_rules)
 
 
 def _collect_assets(tree: Document) -> Iterable[tuple[str, str]]:
-    """Name what a page brings along: as it is compared, and as it stands there."""
+    """Yield normalized and original references of assets."""
     for image in tree.find_all("img"):
         if source := get_image_source(image)[:MAX_LISTED]:
-            words = " ".join((image.attr("alt") or "")[:MAX_LISTED].split())
-            yield f"{normalize_image_source(source)} {words}", f"{source} ({words})" if words else source
+            alt_text = " ".join((image.attr("alt") or "")[:MAX_LISTED].split())
+            yield f"{normalize_image_source(source)} {alt_text}", f"{source} ({alt_text})" if alt_text else source
     for tag, name in REFERENCE_ATTRIBUTES.items():
         for element in tree.find_all(tag):
             reference = (element.attr(name) or "")[:MAX_LISTED]
@@ -127,12 +125,11 @@ def build_diff_report(
     *,
     ascii_only: bool = True,
 ) -> DiffReport:
-    """Compare two versions down to the word."""
-    found = diff_fingerprints(old.fingerprint, new.fingerprint)
+    diff = diff_fingerprints(old.fingerprint, new.fingerprint)
     rows = sorted(
-        (_build_paragraph_diff(block, old, new, ascii_only) for block in found.blocks), key=lambda row: row.number
+        (_build_paragraph_diff(block, old, new, ascii_only) for block in diff.blocks), key=lambda row: row.number
     )
-    change = classify_diff(found, noise_model, page_id)
+    change = classify_diff(diff, noise_model, page_id)
     if change.title != ChangeCounts():
         rows.insert(0, ParagraphDiff(BlockAction.CHANGED, True, diff_words(old.title, new.title), TITLE_NUMBER))
     return DiffReport(
@@ -150,25 +147,25 @@ def _compute_page_signature(version: ComparableVersion, ascii_only: bool) -> Pap
 
 
 def _list_changes(old: dict[str, str], new: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List what came and what went, as it stands on the page; another token or size is no other reference."""
-    came, went = (new[key] for key in new.keys() - old), (old[key] for key in old.keys() - new)
-    return tuple(sorted(came)[:MAX_LISTED]), tuple(sorted(went)[:MAX_LISTED])
+    """List added and removed references; another token or size is the same reference."""
+    added, removed = (new[key] for key in new.keys() - old), (old[key] for key in old.keys() - new)
+    return tuple(sorted(added)[:MAX_LISTED]), tuple(sorted(removed)[:MAX_LISTED])
 
 
 def _build_paragraph_diff(
     block: BlockChange, old: ComparableVersion, new: ComparableVersion, ascii_only: bool
 ) -> ParagraphDiff:
-    before = old.block_texts[block.old] if block.old >= 0 else ""
-    after = new.block_texts[block.new] if block.new >= 0 else ""
-    words = (
-        diff_words(before, after)
+    old_text = old.block_texts[block.old] if block.old >= 0 else ""
+    new_text = new.block_texts[block.new] if block.new >= 0 else ""
+    pieces = (
+        diff_words(old_text, new_text)
         if block.action in (BlockAction.CHANGED, BlockAction.MOVED)
-        else build_replacement(before, after)
+        else build_replacement(old_text, new_text)
     )
     return ParagraphDiff(
         block.action,
         block.main,
-        words,
+        pieces,
         block.new if block.new >= 0 else block.old,
         compute_paper_signature(old.font_runs[block.old], ascii_only=ascii_only) if block.old >= 0 else None,
         compute_paper_signature(new.font_runs[block.new], ascii_only=ascii_only) if block.new >= 0 else None,

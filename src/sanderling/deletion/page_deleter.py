@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 
-from msgspec import Struct, msgpack
+from msgspec import Struct, field, msgpack
 
 from sanderling.db.connection import Connection, transaction
 from sanderling.models import Outcome, Reason, UrlState
@@ -31,7 +31,7 @@ class PendingDeletion(Struct):
     """Work that remains after the rows are deleted."""
 
     places: list[RecordLocation] = []  # records to erase
-    remote_records: int = 0  # in archive files that are not available locally
+    remote_records: int = field(default=0, name="elsewhere")  # in archive files that are not available locally
     urls: dict[str, list[float]] = {}  # deleted URLs with their visit times, both keys of the full-text index
 
 

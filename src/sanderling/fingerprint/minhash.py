@@ -1,13 +1,13 @@
 """Sketch a text in 256 bits, so that the Jaccard similarity of two texts can be estimated from their sketches.
 
-The features are shingles of five words, each counted once (Broder 1997). One hash per shingle assigns it to one of 256
-bins (one permutation hashing: Li, Owen, Zhang 2012); of the least hash of each bin one bit is kept (b-bit minwise
-hashing: Li, König 2010). Bins that a short text leaves empty are filled by hashing its shingles again (fast similarity
-sketching: Dahlgaard, Knudsen, Thorup 2017). Two sketches agree in a bit with probability (1 + J) / 2, so the standard
-error of the estimate is at most 0.06. A simhash of 64 bits cannot tell a similarity of .5 from .8
+The features are shingles of five words, each counted once (Broder 1997). A hash assigns each shingle to one of 256 bins
+(one permutation hashing: Li, Owen, Zhang 2012); one bit of the least hash of each bin is kept (b-bit minwise hashing:
+Li, König 2010). Bins that a short text leaves empty are filled by hashing its shingles again (fast similarity
+sketching: Dahlgaard, Knudsen, Thorup 2017). Two sketches agree in a bit with probability (1 + J) / 2: the standard
+error is at most 0.06. A simhash of 64 bits cannot tell a similarity of .5 from .8
 (benchmarks/changes/near_duplicates.py).
 
-`c/textmarks.c` computes the same sketch to the bit.
+`html/_native/textmarks.c` computes the same bits.
 """
 
 import re
@@ -16,21 +16,20 @@ from collections.abc import Sequence
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-BINS = 256  # bits of a sketch
+BINS = 256  # one bit of the sketch each
 SKETCH_SIZE = BINS // 8  # bytes of a sketch
-SHINGLE_WORDS = 5  # words
+SHINGLE_WORDS = 5
 EMPTY_BIN = (1 << 64) - 1  # the value of a bin without a shingle
 GOLDEN_RATIO = 0x9E3779B97F4A7C15
 MAX_REHASHES = 1 << 16  # after which bins stay empty; filling all bins takes about 256 ln 256 = 1,420 hashes
-MAX_DISTINCT_SHINGLES = 4096  # shingles that are hashed again; a text of more has a shingle in every bin
+MAX_DISTINCT_SHINGLES = 4096  # hashed again; a longer text has a shingle in every bin
 WORD_CHARACTERS = (string.ascii_lowercase + string.digits).encode()
 ASCII_WORD_TABLE = bytes(c if c in WORD_CHARACTERS else ord(" ") for c in range(256))
 LOWERCASE_TABLE = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
-INVISIBLE_CHARACTERS = re.compile(
-    rb"\xc2\xad|\xe2\x80[\x8b-\x8f]"
-)  # soft hyphens, zero-width characters, direction marks
-# UTF-8 sequences: letters of alphabets form words; each character of a script written without blanks (Han, Kana,
-# Thai, Lao, Tibetan, Burmese, Khmer), each of Hangul, and each emoji is a word. All others are punctuation and symbols.
+# soft hyphens, zero-width characters, direction marks
+INVISIBLE_CHARACTERS = re.compile(rb"\xc2\xad|\xe2\x80[\x8b-\x8f]")
+# UTF-8 sequences: letters of alphabets form words; each character of a script written without spaces (Han, Kana,
+# Thai, Lao, Tibetan, Burmese, Khmer), of Hangul, and each emoji is a word. All others are punctuation and symbols.
 WORD_PATTERN = re.compile(
     rb"(?:[a-z0-9]|[\xc3-\xdf][\x80-\xbf]|\xe0[\xa0-\xb7][\x80-\xbf]|\xe1[\x83-\x9d\xa0-\xbf][\x80-\xbf])+"
     rb"|\xe0[\xb8-\xbf][\x80-\xbf]|\xe1[\x80-\x82\x9e\x9f][\x80-\xbf]"
@@ -39,16 +38,15 @@ WORD_PATTERN = re.compile(
 
 
 def sketch_text(text: str) -> bytes:
-    """Sketch a text; one without words gives zeros. Case, punctuation, and blanks are ignored."""
+    """Sketch a text, ignoring case, punctuation, and white space. No words: zeros."""
     hashes = hash_shingles(split_words(text))
     return _pack_low_bits(_fill_bins(hashes)) if hashes else bytes(SKETCH_SIZE)
 
 
 def estimate_similarity(a: bytes, b: bytes) -> float:
-    """Estimate the Jaccard similarity of two texts from their sketches; 0 if one is missing or their lengths differ.
+    """Estimate the Jaccard similarity of two texts; 0 if a sketch is missing or the lengths differ.
 
-    Collections of earlier versions hold a simhash of 8 bytes until a page is fetched again; two of those are compared
-    in the same way.
+    Old collections hold simhashes of 8 bytes, compared in the same way.
     """
     if not a or len(a) != len(b):
         return 0.0
@@ -57,17 +55,16 @@ def estimate_similarity(a: bytes, b: bytes) -> float:
 
 
 def compute_hamming_distance(a: int, b: int) -> int:
-    """Count the bits in which two sketches differ."""
     return (a ^ b).bit_count()
 
 
 def convert_distance_to_similarity(distance: int, size: int = BINS) -> float:
-    """Convert the Hamming distance of two sketches of `size` bits to an estimate of the Jaccard similarity."""
+    """Convert a Hamming distance to an estimated Jaccard similarity."""
     return max(0.0, 1 - 2 * distance / size)
 
 
 def split_words(text: str) -> list[bytes]:
-    """Split a text into words in lower case; numbers are words: release notes may differ in nothing else."""
+    """Split a text into lower-case words and numbers."""
     raw = text.encode("utf-8", "replace").translate(LOWERCASE_TABLE)
     if raw.isascii():
         return raw.translate(ASCII_WORD_TABLE).split()
@@ -75,7 +72,7 @@ def split_words(text: str) -> list[bytes]:
 
 
 def hash_shingles(words: Sequence[bytes]) -> list[int]:
-    """Hash the shingles of a text in their order; a text of fewer words than a shingle has is one shingle."""
+    """Hash the shingles in order; a shorter text is a single shingle."""
     hashed = b"".join(map(xxh3_64_digest, words))
     width = 8 * SHINGLE_WORDS
     starts = range(0, max(len(hashed) - width, 0) + 1, 8)
@@ -83,7 +80,7 @@ def hash_shingles(words: Sequence[bytes]) -> list[int]:
 
 
 def _fill_bins(hashes: Sequence[int]) -> list[int]:
-    """Find the least hash of each bin; hash all shingles again as long as there are empty bins."""
+    """Find the least hash of each bin; rehash while there are empty bins."""
     bins = [EMPTY_BIN] * BINS
     _fill_empty_bins(bins, hashes)
     distinct = list(dict.fromkeys(hashes))[:MAX_DISTINCT_SHINGLES]
@@ -96,7 +93,6 @@ def _fill_bins(hashes: Sequence[int]) -> list[int]:
 
 
 def _fill_empty_bins(bins: list[int], values: Sequence[int]) -> None:
-    """Set each empty bin to the least of the values that fall into it."""
     for number, value in {value >> 56: value for value in sorted(values, reverse=True)}.items():
         if bins[number] == EMPTY_BIN:
             bins[number] = value
@@ -110,4 +106,4 @@ def _mix_bits(value: int) -> int:
 
 
 def _pack_low_bits(bins: Sequence[int]) -> bytes:
-    return sum((value & 1) << place for place, value in enumerate(bins)).to_bytes(SKETCH_SIZE, "little")
+    return sum((value & 1) << position for position, value in enumerate(bins)).to_bytes(SKETCH_SIZE, "little")

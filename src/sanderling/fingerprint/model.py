@@ -1,37 +1,36 @@
-"""The full mark of one version of a page, as it is stored: what `signatures.sign` makes and `changes` compares.
+"""The stored fingerprint of a page version.
 
-Hashes of blocks and assets have up to 32 bits: they are compared within one page only. All text is hashed without
-blanks, that of blocks without stamps too. A block is hashed to its letters as one number, modulo a prime: so the hash
-of two blocks that became one follows from theirs.
+Hashes have up to 32 bits: they are only compared within a page. Text is hashed without white space, blocks also without
+volatile text. A block hash is its bytes as a number modulo a prime, so the hash of joined blocks follows from theirs.
 """
 
 from msgspec import Struct, msgpack
 
 FINGERPRINT_VERSION = 28
-MAIN_ROLE, HIDDEN_ROLE = 1, 4  # of a block's place in the page
-MAX_BLOCK_SIZE = 65_535  # of a block
-HASH_PRIME = 2**30 - 35  # the largest that one digit of Python's numbers holds: dividing by it is quick
+MAIN_ROLE, HIDDEN_ROLE = 1, 4  # bits of a block role
+MAX_BLOCK_SIZE = 65_535  # bytes: sizes are stored in 16 bits
+HASH_PRIME = 2**30 - 35  # largest prime in one CPython int digit (30 bits): fast modulo
 DIGITS = b"0123456789"
 FIRST_DIGIT_TABLE, LAST_DIGIT_TABLE = (
     bytes.maketrans(DIGITS, bytes(range(start, start + 10))) for start in (0xB0, 0xF0)
 )
-"""What digits at the ends of a block are hashed as: bytes with which no letter begins, and none ends."""
+"""Digits at the ends of a block are hashed as bytes that neither start nor end a UTF-8 character."""
 
 
 class Fingerprint(Struct, frozen=True, array_like=True):
-    """What is remembered of one version of a page."""
+    """A page version, encoded as an array: the field order is the stored format."""
 
     version: int
-    user_rules_hash: int  # under which the mark was made; 0 for the usual one
-    text_hash: int  # hash of the whole visible text, stamps and furniture too, however it is cut into blocks
-    block_hashes: bytes  # of each block of text: hash, four bytes
-    block_sizes: bytes  # its length in bytes, two bytes; 0 for a block that is all stamps
-    block_roles: bytes  # one byte: 1 for main content, 3 for a price and the like there, 4 for what is not shown, or 0
-    main_content_size: int  # length of all main content, stamps too
-    outline: bytes  # the skeleton without tags that only change looks or are never seen, packed
-    cosmetic_hash: int  # which tags only change looks, how often each, and the looks that old pages write into tags
-    style_hashes: tuple[int, int]  # classes and styles in order, and as a set
-    links: bytes  # sets of hashes from here on
+    user_rules_hash: int  # rules it was made under; 0: none
+    text_hash: int  # all visible text with volatile text and boilerplate, independent of block boundaries
+    block_hashes: bytes  # four bytes for each text block
+    block_sizes: bytes  # two bytes for each block; 0: only volatile text
+    block_roles: bytes  # one byte for each block: 1 main content, 3 price in main content, 4 hidden, 0 boilerplate
+    main_content_size: int  # bytes, with volatile text
+    outline: bytes  # packed tag outline without cosmetic and invisible tags
+    cosmetic_hash: int  # counts of cosmetic tags, and presentational attributes
+    style_hashes: tuple[int, int]  # classes and styles: in document order, and as a set
+    links: bytes  # this and the following fields: packed sets of hashes
     main_links: bytes
     images: bytes
     main_images: bytes
@@ -40,11 +39,11 @@ class Fingerprint(Struct, frozen=True, array_like=True):
     forms: bytes
     frames: bytes
     title: bytes = b""
-    first_block: int = 0  # blocks before these; two marks made of one another leave out what both begin and end with
+    first_block: int = 0  # blocks left out at the start: a partial fingerprint omits the common prefix and suffix
 
 
 def hash_block(block: bytes) -> int:
-    """Hash a block; a digit at either end counts as another letter, for 1 and 23 are not 12 and 3."""
+    """Hash a block. Digits at its ends are replaced, so that 1 + 23 differs from 12 + 3."""
     if block[:1].isdigit():
         block = block[:1].translate(FIRST_DIGIT_TABLE) + block[1:]
     if block[-1:].isdigit():
@@ -53,22 +52,20 @@ def hash_block(block: bytes) -> int:
 
 
 def combine_hashes(first_hash: int, second_hash: int, second_size: int) -> int:
-    """Hash two blocks that became one, given their hashes and the length of the second."""
+    """Return the hash of two joined blocks."""
     return (first_hash * pow(256, second_size, HASH_PRIME) + second_hash) % HASH_PRIME
 
 
 def decode_fingerprint(data: bytes) -> Fingerprint:
-    """Read a full mark that `write` packed."""
     return _decoder.decode(data)
 
 
 def encode_fingerprint(fingerprint: Fingerprint) -> bytes:
-    """Pack a full mark."""
     return msgpack.encode(fingerprint)
 
 
 def is_current_fingerprint(data: bytes) -> bool:
-    """Say whether a mark is there and of this version; marks of others cannot be read."""
+    """Return whether data can be decoded: other versions cannot."""
     return data.startswith(_CURRENT_PREFIX)
 
 

@@ -1,4 +1,4 @@
-"""What a page can do: scripts, event handlers, forms and frames; each as a set of short hashes."""
+"""Hashes of scripts, event handlers, forms, and frames, each as a set."""
 
 import re
 from collections.abc import Iterable
@@ -9,28 +9,27 @@ from sanderling.content.volatile.strip import HEX_OR_NUMBER, strip_build_id, str
 from sanderling.fingerprint.assets import HEX_DIGEST, MAX_CACHED_NAMES, MAX_LINKS, MAX_TITLE_LENGTH, hash_string
 from sanderling.html.parser import Document, Element
 
-MAX_SCRIPT_LENGTH = 200_000  # characters of one inline script that are looked at
-MAX_OPTIONS = 1_000  # that fields of a page offer
-VISIBLE_VALUE_TYPES = (
-    "submit",
-    "button",
-    "reset",
-    "radio",
-    "checkbox",
-    "text",
-    "search",
-)  # fields whose values are seen and fixed
+MAX_SCRIPT_LENGTH = 200_000  # characters hashed of one inline script
+MAX_OPTIONS = 1_000  # <option> elements hashed per page
+VISIBLE_VALUE_TYPES = ("submit", "button", "reset", "radio", "checkbox", "text", "search")  # other values are tokens
 CODE_PUNCTUATION = bytes(
     set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123))
 )
 NON_PUNCTUATION = bytes(set(range(256)) - set(CODE_PUNCTUATION))
 DATA_SCRIPT_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
-COMMON_EVENTS = ("click", "load", "submit", "change", "mouseover", "keydown")  # each costs a look at every element
+COMMON_EVENTS = (
+    "click",
+    "load",
+    "submit",
+    "change",
+    "mouseover",
+    "keydown",
+)  # few: each is one more selector tested on every element
 HANDLER_ATTRIBUTES = tuple(f"on{event}" for event in COMMON_EVENTS)
 HANDLER_SELECTOR = ",".join(f"[{name}]" for name in HANDLER_ATTRIBUTES)
 INPUT_HANDLERS = ("onfocus", "onblur", "oninput", "onkeyup", "onkeypress", "oninvalid")
 POINTER_HANDLERS = ("onmouseout", "onmousedown", "ondblclick", "ontouchstart")
-HANDLERS_BY_TAG = {  # events of some tags alone: these are found at once
+HANDLERS_BY_TAG = {  # events searched on these tags only: finding elements by tag is cheap
     **dict.fromkeys(("input", "textarea", "select"), INPUT_HANDLERS),
     **dict.fromkeys(("button", "area"), POINTER_HANDLERS),
     "img": ("onerror", *POINTER_HANDLERS),
@@ -38,19 +37,18 @@ HANDLERS_BY_TAG = {  # events of some tags alone: these are found at once
     "body": ("onunload", "onbeforeunload", "onresize", "onscroll"),
 }
 FRAME_SOURCE_ATTRIBUTES = {"iframe": "src", "frame": "src", "embed": "src", "object": "data", "applet": "code"}
-MAX_IDENTIFIER_CODE_SIZE = 4_000  # bytes of inline code whose names count too, not only its bones
-# Strings in code. An escaped quote starts none: each of thousands of them would be looked for its end.
+MAX_IDENTIFIER_CODE_SIZE = 4_000  # in bytes; of longer code only the punctuation is hashed, not identifiers
+# Strings in code. An escaped quote starts no match: searching the end of each of thousands would be quadratic.
 STRING_LITERAL = re.compile(rb"(?<!\\)(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+')", re.DOTALL)
-NUMBER_CHARACTERS = b"0123456789. \t\r\n\f"  # in code: numbers and blanks
+NUMBER_CHARACTERS = b"0123456789. \t\r\n\f"  # numbers and white space in code
 
 
 def hash_scripts(tree: Document) -> set[int]:
-    """Hash the scripts of a page."""
     return hash_script_elements(tree.find_all("script"))
 
 
 def hash_script_elements(elements: Iterable[Element]) -> set[int]:
-    """Hash external scripts by their name, inline ones by the bones of their code: data in them may change."""
+    """Hash external scripts by URL, inline scripts by code without data, which may change."""
     found = set()
     for element in elements:
         source = element.attr("src")
@@ -62,26 +60,25 @@ def hash_script_elements(elements: Iterable[Element]) -> set[int]:
 
 
 def _hash_code_skeleton(code: bytes) -> int:
-    """Hash the bones of some code, 0 if it has none; remembered, for the pages of a site share most of theirs."""
-    number = xxh3_64_intdigest(code)
-    if number not in _code_hashes:
+    """Hash punctuation and, in short code, identifiers; 0 without punctuation."""
+    digest = xxh3_64_intdigest(code)
+    if digest not in _code_hashes:
         if len(_code_hashes) >= MAX_CACHED_NAMES:
             _code_hashes.clear()
-        bones = code.translate(None, NON_PUNCTUATION)
-        names = (
+        punctuation = code.translate(None, NON_PUNCTUATION)
+        identifiers = (
             STRING_LITERAL.sub(b"", code).translate(None, NUMBER_CHARACTERS)
-            if bones and len(code) <= MAX_IDENTIFIER_CODE_SIZE
+            if punctuation and len(code) <= MAX_IDENTIFIER_CODE_SIZE
             else b""
         )
-        _code_hashes[number] = xxh32_intdigest(names or bones) if bones else 0
-    return _code_hashes[number]
+        _code_hashes[digest] = xxh32_intdigest(identifiers or punctuation) if punctuation else 0
+    return _code_hashes[digest]
 
 
 _code_hashes: dict[int, int] = {}
 
 
 def hash_handlers(tree: Document) -> set[int]:
-    """Hash the event handlers written into tags."""
     found = {
         _hash_handler(name, value)
         for element in tree.select(HANDLER_SELECTOR)
@@ -99,10 +96,7 @@ def _hash_handler(name: str, value: str) -> int:
 
 
 def hash_forms(tree: Document) -> set[int]:
-    """Hash the forms by where they send what, and what their fields offer; hidden values, so tokens, do not count.
-
-    Some write the token into the name of a field.
-    """
+    """Hash forms by method, action, and fields; hidden values and digests in names are tokens."""
     found = {_hash_field(element) for element in tree.find_all("input")[:MAX_LINKS]} - {0}
     found.update(
         hash_string(f"option {_normalize_field_text(option.text)}") for option in tree.find_all("option")[:MAX_OPTIONS]
@@ -119,23 +113,21 @@ def hash_forms(tree: Document) -> set[int]:
 
 
 def _hash_field(element: Element) -> int:
-    """Hash what a field shows before anybody writes into it; 0 for nothing."""
-    sort = (element.attr("type") or "text").lower()
-    hint, value = element.attr("placeholder"), element.attr("value") if sort in VISIBLE_VALUE_TYPES else None
+    """Hash the visible value and placeholder; 0 without both."""
+    field_type = (element.attr("type") or "text").lower()
+    hint, value = element.attr("placeholder"), element.attr("value") if field_type in VISIBLE_VALUE_TYPES else None
     return (
-        hash_string(f"{sort} {_normalize_field_text(hint or '')} {_normalize_field_text(value or '')}")
+        hash_string(f"{field_type} {_normalize_field_text(hint or '')} {_normalize_field_text(value or '')}")
         if hint or value
         else 0
     )
 
 
 def _normalize_field_text(text: str) -> str:
-    """Spell what a field offers without stamps and tokens."""
     return HEX_OR_NUMBER.sub("", strip_volatile_text(" ".join(text[:MAX_TITLE_LENGTH].split())))
 
 
 def hash_frames(tree: Document) -> set[int]:
-    """Hash the frames, and what else runs by itself inside a page, by what they show."""
     return {
         hash_string(strip_build_id(source))
         for tag, name in FRAME_SOURCE_ATTRIBUTES.items()

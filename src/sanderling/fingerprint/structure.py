@@ -1,11 +1,8 @@
-"""The structure of a page in at most 130 bytes: the blocks it is built of, in order; for every page, at crawl speed.
+"""Structure fingerprint of a page in at most 130 bytes: its blocks in order.
 
-A block is an element that divides the page (`BLOCKS`), known by its classes, or by its tag where it has none. The
-signature is the sequence of blocks, two bytes of hash each: the first `HEAD` and the last `TAIL` of the page, with two
-zero bytes between them where something was left out. A page's ends are its template, its middle is mostly repetition.
-Numbers are cut off classes, so that `row1` and `row2`, or `item:a51f` and `item:b302`, are one block.
-
-What is compared are the *features* of a signature: which blocks there are, and which block follows which.
+A block is an element of `BLOCK_TAGS`, identified by its classes without numbers (`row1`, `item:a51f`), or by its tag,
+and hashed to two bytes. Only the first `HEAD_BLOCKS` and last `TAIL_BLOCKS` are kept: the ends of a page are its
+template, the middle is mostly repetition. The *features* compared are blocks and pairs of adjacent blocks.
 """
 
 import re
@@ -17,7 +14,7 @@ from xxhash import xxh32_digest
 from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult
 
-HEAD_BLOCKS, TAIL_BLOCKS = 50, 14  # blocks kept of the page's two ends
+HEAD_BLOCKS, TAIL_BLOCKS = 50, 14  # blocks kept at the start and end of a page
 GAP_CODE = b"\0\0"
 MAX_CACHED_CODES = 50_000
 BLOCK_TAGS = (
@@ -29,7 +26,7 @@ NUMBER_SUFFIX = re.compile(r"[:0-9].*")
 
 
 class _BlockCodes(dict[str, bytes]):
-    """Two bytes for each block name, remembered: a site repeats its names on every page."""
+    """Cache by block name: a site repeats its names."""
 
     def __missing__(self, name: str) -> bytes:
         if len(self) >= MAX_CACHED_CODES:
@@ -44,16 +41,15 @@ _block_codes = _BlockCodes()
 
 
 def fingerprint_structure(page: Document | ScanResult) -> bytes:
-    """Take the signature of a page."""
     if isinstance(page, ScanResult):
         return encode_blocks(page.structure_blocks, len(page.structure_blocks))
     blocks = list(page.iter_elements(BLOCK_TAGS))
-    few = blocks if len(blocks) <= HEAD_BLOCKS + TAIL_BLOCKS else blocks[:HEAD_BLOCKS] + blocks[-TAIL_BLOCKS:]
-    return encode_blocks([block.attr("class") or block.tag for block in few], len(blocks))
+    kept = blocks if len(blocks) <= HEAD_BLOCKS + TAIL_BLOCKS else blocks[:HEAD_BLOCKS] + blocks[-TAIL_BLOCKS:]
+    return encode_blocks([block.attr("class") or block.tag for block in kept], len(blocks))
 
 
 def encode_blocks(block_names: list[str], block_count: int) -> bytes:
-    """Make a signature of the names of blocks, of how many there are; of many those at the ends are enough."""
+    """Encode block names; only those at the ends are needed."""
     if block_count <= HEAD_BLOCKS + TAIL_BLOCKS:
         return b"".join(map(_block_codes.__getitem__, block_names))
     return (
@@ -64,24 +60,22 @@ def encode_blocks(block_names: list[str], block_count: int) -> bytes:
 
 
 def decode_features(fingerprint: bytes) -> frozenset[int]:
-    """Read a signature: blocks as numbers below 65,536, neighbours as numbers above."""
+    """Return blocks (numbers below 65,536) and adjacent pairs (above)."""
     blocks = [fingerprint[i] << 8 | fingerprint[i + 1] for i in range(0, len(fingerprint) - 1, 2)]
-    neighbours = {left << 16 | right for left, right in pairwise(blocks) if left and right}
-    return frozenset(neighbours.union(block for block in blocks if block))
+    pairs = {left << 16 | right for left, right in pairwise(blocks) if left and right}
+    return frozenset(pairs.union(block for block in blocks if block))
 
 
 def is_block_feature(feature: int) -> bool:
-    """Tell a block from a pair of neighbours."""
     return feature < 1 << 16
 
 
 def build_pair_feature(left: int, right: int) -> int:
-    """The feature of one block following another."""
     return left << 16 | right
 
 
 def find_neighbors(block: int, features: Iterable[int]) -> tuple[set[int], set[int]]:
-    """The blocks that stand before and after one."""
+    """Return the blocks before and after a block."""
     pairs = [feature for feature in features if not is_block_feature(feature)]
     before = {feature >> 16 for feature in pairs if feature & 0xFFFF == block}
     return before, {feature & 0xFFFF for feature in pairs if feature >> 16 == block}
@@ -91,19 +85,19 @@ PLAIN_TAG_CODES = frozenset(int.from_bytes(_block_codes[tag], "big") for tag in 
 
 
 def is_plain_feature(feature: int) -> bool:
-    """Tell what is made of bare tags, as on any page of the web, from what a site names itself."""
+    """Return whether a feature consists of bare tags, as on any site."""
     return feature & 0xFFFF in PLAIN_TAG_CODES and (feature < 1 << 16 or feature >> 16 in PLAIN_TAG_CODES)
 
 
 def compute_weighted_similarity(
     a: frozenset[int], b: frozenset[int], weights: Mapping[int, float], default_weight: float
 ) -> float:
-    """Share of features two pages have in common, each counting as much as it is rare."""
-    whole = sum(weights.get(feature, default_weight) for feature in a | b)
-    return sum(weights.get(feature, default_weight) for feature in a & b) / whole if whole else 1.0
+    """Return the weighted share of common features."""
+    total = sum(weights.get(feature, default_weight) for feature in a | b)
+    return sum(weights.get(feature, default_weight) for feature in a & b) / total if total else 1.0
 
 
 def compute_feature_similarity(a: frozenset[int], b: frozenset[int]) -> float:
-    """Share of features two pages have in common, in [0, 1]."""
+    """Return the share of common features, in [0, 1]."""
     union = len(a | b)
     return len(a & b) / union if union else 1.0

@@ -274,7 +274,7 @@ def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture
     assert crawled("changes", "--watch", "p[") == 4
     assert "no CSS selector" in capsys.readouterr().err
     assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p", "--ignore", "title") == 0
-    assert "nothing that matters" in capsys.readouterr().out
+    assert "no significant change" in capsys.readouterr().out
 
 
 def test_watching_what_is_nowhere_is_said(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,3 @@
-"""Words in furniture, told without reading the whole page."""
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,33 +15,31 @@ PROSE = "Sanderlings run along the edge of the waves and pick up what the water 
 TEXT = "".join(f"<p>{PROSE.format(number)}</p>" for number in range(40))
 
 
-def page(beside: str, text: str = TEXT) -> str:
-    return f'<meta charset="utf-8"><title>Birds</title><div id="doc"><div id="text">{text}</div>{beside}</div>'
+def build_page(boilerplate: str, text: str = TEXT) -> str:
+    return f'<meta charset="utf-8"><title>Birds</title><div id="doc"><div id="text">{text}</div>{boilerplate}</div>'
 
 
-def is_aside(old: str, new: str) -> bool:
-    """Say whether what differs is known to be furniture at once; see that full marks say the same of it."""
-    tree, found = parse_html(new.encode()), find_page_edits(parse_html(new.encode()), old.encode(), new.encode())
-    if found is None or not found.text_edits:
+def is_boilerplate_edit(old: str, new: str) -> bool:
+    """Return whether the edit is recognized as boilerplate; assert that full fingerprints agree."""
+    tree, edits = parse_html(new.encode()), find_page_edits(parse_html(new.encode()), old.encode(), new.encode())
+    if edits is None or not edits.text_edits:
         return False
-    found = find_page_edits(tree, old.encode(), new.encode())
-    assert found is not None
-    pair = compare_edits(tree, found)
-    seen, truth = (
+    edits = find_page_edits(tree, old.encode(), new.encode())
+    assert edits is not None
+    pair = compare_edits(tree, edits)
+    partial_diff, expected = (
         diff_fingerprints(pair.old, pair.new),
         diff_fingerprints(fingerprint_page(parse_html(old.encode())), fingerprint_page(parse_html(new.encode()))),
     )
-    assert seen == as_found(truth, seen)
-    aside = read_boilerplate_edit(tree, found.text_edits)
-    is_known = (
-        aside is not None and compare_changed_lines(*aside) is not None
-    )  # which sees that bare times decide about others
-    assert not (is_known and any(block.main for block in truth.blocks))
+    assert partial_diff == as_found(expected, partial_diff)
+    blocks = read_boilerplate_edit(tree, edits.text_edits)
+    is_known = blocks is not None and compare_changed_lines(*blocks) is not None  # None: bare times affect other lines
+    assert not (is_known and any(block.main for block in expected.blocks))
     return is_known
 
 
 @pytest.mark.parametrize(
-    "beside",
+    "boilerplate",
     [
         '<div class="sidebar"><h3>News</h3><p>Made on May 26</p></div>',
         '<div class="sidebar"><div hidden>Search here</div><p>Made on May 26</p></div>',
@@ -55,13 +51,13 @@ def is_aside(old: str, new: str) -> bool:
         '<div class="sidebar"><table><tr><td>a<td>Made on May 26</table></div>',
     ],
 )
-def test_words_in_furniture_are_told_at_once(beside: str) -> None:
-    assert is_aside(page(beside), page(beside.replace("May 26", "June 1")))
-    assert is_aside(page(beside.replace("May 26", "June 1")), page(beside))
+def test_edit_in_boilerplate_is_recognized(boilerplate: str) -> None:
+    assert is_boilerplate_edit(build_page(boilerplate), build_page(boilerplate.replace("May 26", "June 1")))
+    assert is_boilerplate_edit(build_page(boilerplate.replace("May 26", "June 1")), build_page(boilerplate))
 
 
 @pytest.mark.parametrize(
-    ("beside", "text"),
+    ("boilerplate", "text"),
     [
         ("<p>Made on May 26</p>", TEXT),
         ('<div class="sidebar" style="display: none"><p>Made on May 26</p></div>', TEXT),
@@ -72,9 +68,11 @@ def test_words_in_furniture_are_told_at_once(beside: str) -> None:
         (f'<div class="sidebar"><p>{PROSE.format("May 26")}</p></div>', TEXT),
     ],
 )
-def test_what_is_not_sure_is_read_as_a_whole(beside: str, text: str) -> None:
-    is_aside(page(beside, text), page(beside.replace("May 26", "3 June"), text))
-    assert not is_aside(page(beside, text), page(beside.replace("May 26", "the first of June"), text))
+def test_ambiguous_edit_is_not_recognized(boilerplate: str, text: str) -> None:
+    is_boilerplate_edit(build_page(boilerplate, text), build_page(boilerplate.replace("May 26", "3 June"), text))
+    assert not is_boilerplate_edit(
+        build_page(boilerplate, text), build_page(boilerplate.replace("May 26", "the first of June"), text)
+    )
 
 
 PARTS = st.lists(
@@ -104,22 +102,24 @@ PARTS = st.lists(
     ),
     max_size=12,
 )
-TIMES = ['<div class="sidebar">', *["<p>HERE</p>"] * 3, "</div>", "<p>10:15</p>"]  # four of them make a timetable
+TIMES = ['<div class="sidebar">', *["<p>HERE</p>"] * 3, "</div>", "<p>10:15</p>"]  # four times are a timetable
 WORDS = st.sampled_from(("May 26", "June 1", "10:15", "Updated 10:15", "$ 5", "Gulls", PROSE, "3 hours ago"))
 
 
 @given(parts=PARTS, old=WORDS, new=WORDS, is_long=st.booleans())
 @example(parts=TIMES, old="10:15", new="May 26", is_long=False)
 @example(parts=TIMES, old="May 26", new="10:15", is_long=True)
-def test_furniture_is_never_taken_for_what_it_is_not(parts: list[str], old: str, new: str, is_long: bool) -> None:
-    beside, text = "".join(parts), TEXT if is_long else f"<p>{PROSE}</p>"
-    is_aside(page(beside.replace("HERE", old), text), page(beside.replace("HERE", new), text))
+def test_recognized_edits_are_never_main_content(parts: list[str], old: str, new: str, is_long: bool) -> None:
+    boilerplate, text = "".join(parts), TEXT if is_long else f"<p>{PROSE}</p>"
+    is_boilerplate_edit(
+        build_page(boilerplate.replace("HERE", old), text), build_page(boilerplate.replace("HERE", new), text)
+    )
 
 
-def test_nothing_is_told_of_equal_pages() -> None:
+def test_equal_pages_do_not_differ() -> None:
     assert (
         diff_fingerprints(
-            fingerprint_page(parse_html(page("").encode())), fingerprint_page(parse_html(page("").encode()))
+            fingerprint_page(parse_html(build_page("").encode())), fingerprint_page(parse_html(build_page("").encode()))
         )
         == FingerprintDiff()
     )

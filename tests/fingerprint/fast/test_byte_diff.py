@@ -1,5 +1,3 @@
-"""The few spots at which two versions of a page differ."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,27 +17,27 @@ PAGE = (
 )
 
 
-def are_alike(old: str, new: str) -> bool:
-    """Say whether nothing that a mark sees differs; where that is said, or only texts, full marks are to say it too."""
+def is_unchanged(old: str, new: str) -> bool:
+    """Return whether no difference was found; assert that full fingerprints agree with the result."""
     before, after = old.encode(), new.encode()
     tree = parse_html(after, "utf-8")
-    seen = find_page_edits(tree, before, after)
-    if seen is not None:
-        pair, truth = (
-            compare_edits(tree, seen),
+    edits = find_page_edits(tree, before, after)
+    if edits is not None:
+        pair, expected = (
+            compare_edits(tree, edits),
             diff_fingerprints(
                 fingerprint_page(parse_html(before, "utf-8")), fingerprint_page(parse_html(after, "utf-8"))
             ),
         )
         found = diff_fingerprints(pair.old, pair.new)
-        assert found == as_found(truth, found)
+        assert found == as_found(expected, found)
         assert encode_fingerprint(fingerprint_page(tree)) == encode_fingerprint(
             fingerprint_page(parse_html(after, "utf-8"))
         )
-    return seen == PageEdits()
+    return edits == PageEdits()
 
 
-UNSEEN = (
+IGNORED = (
     '<i data-time="%s" title="%s"></i>',
     '<meta name="csrf-token" content="%s">',
     '<form><input type="hidden" name="csrf" value="%s"></form>',
@@ -55,15 +53,15 @@ UNSEEN = (
 )
 
 
-@pytest.mark.parametrize("token", UNSEEN)
-def test_tokens_are_not_seen(token: str) -> None:
+@pytest.mark.parametrize("token", IGNORED)
+def test_tokens_are_ignored(token: str) -> None:
     old, new = (PAGE.replace("HERE", token.replace("%s", number)) for number in ("1111", "22222"))
-    assert are_alike(old, new)
-    assert are_alike(new, old)
+    assert is_unchanged(old, new)
+    assert is_unchanged(new, old)
 
 
 @pytest.mark.parametrize(
-    "odd",
+    "markup",
     [
         "<img alt='<i title=\"%s\">' src=/a.png>",
         "<textarea><i title='%s'></i></textarea>",
@@ -84,34 +82,34 @@ def test_tokens_are_not_seen(token: str) -> None:
         "<textarea>a <i title='app%s'> b</textarea><i title='&#97;pp%s'></i>",
         "<textarea>a <i title='%s' lang='eeeee'> b</textarea><i lang='eeeee' title='%s'></i>",
         "<p><i title='%s'>x<p>y<textarea><i title='%s'></textarea>",
-        '<p><a href="/b?sid=%s">mail<p>and <a href="/b?sid=%s">mail</a>',  # the parser may have made the second
+        '<p><a href="/b?sid=%s">mail<p>and <a href="/b?sid=%s">mail</a>',  # the parser may have reopened the first
         "<p><b title='%s'>x<p>y<textarea><b title='%s'>x</b></textarea>",
     ],
 )
-def test_what_is_seen_or_not_sure_is_left_to_others(odd: str) -> None:
-    old, new = (PAGE.replace("HERE", odd.replace("%s", number)) for number in ("11", "22"))
-    assert not are_alike(old, new)
-    assert not are_alike(new, old)
+def test_visible_or_ambiguous_difference_is_not_ignored(markup: str) -> None:
+    old, new = (PAGE.replace("HERE", markup.replace("%s", number)) for number in ("11", "22"))
+    assert not is_unchanged(old, new)
+    assert not is_unchanged(new, old)
 
 
 @pytest.mark.parametrize(
     "tag", ["<a href=%s>on</a>", "<img src=%s>", "<link rel=stylesheet href=%s>", "<iframe src=%s>"]
 )
-def test_a_quote_inside_a_value_is_a_letter_of_it(tag: str) -> None:
+def test_quote_inside_a_value_belongs_to_it(tag: str) -> None:
     old, new = (PAGE.replace("HERE", tag.replace("%s", value)) for value in ('"/b.png"', '"\'/b.png"'))
-    assert not are_alike(old, new)
-    assert not are_alike(new, old)
+    assert not is_unchanged(old, new)
+    assert not is_unchanged(new, old)
 
 
 @pytest.mark.parametrize("charset", ["tis-620", "x-mac-cyrillic", "iso-8859-8-i"])
-def test_a_charset_that_only_the_parser_knows_is_left_to_others(charset: str) -> None:
+def test_charset_unknown_to_python_is_rejected(charset: str) -> None:
     old, new = (f"<meta charset={charset}><p>x</p><i title={number}></i>".encode() for number in (11, 22))
     assert find_page_edits(parse_html(new, ""), old, new) is None
 
 
-def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
+def test_script_with_another_end_is_rejected() -> None:
     data = '<script type="application/json">{"a":"%s"}</script>'
-    assert not are_alike(data % "</script ><p>Old visible words</p>", data % "bcd")
+    assert not is_unchanged(data % "</script ><p>Old visible words</p>", data % "bcd")
 
 
 @pytest.mark.parametrize(
@@ -126,16 +124,16 @@ def test_a_script_that_ended_elsewhere_is_left_to_others() -> None:
         "<p>Part %s</p><p>Part %s</p>",
     ],
 )
-def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
+def test_edited_texts_are_located(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11:11 $", "22:22:22"))
     found = find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode())
     assert found
     assert found.text_edits
-    assert {swap.old_text.replace("11:11 $", "22:22:22") for swap in found.text_edits} == {
-        s.node.data for s in found.text_edits
+    assert {edit.old_text.replace("11:11 $", "22:22:22") for edit in found.text_edits} == {
+        edit.node.data for edit in found.text_edits
     }
-    assert not are_alike(old, new)
-    assert not are_alike(new, old)
+    assert not is_unchanged(old, new)
+    assert not is_unchanged(new, old)
 
 
 @pytest.mark.parametrize(
@@ -153,48 +151,48 @@ def test_words_between_the_same_tags_are_found_in_the_tree(words: str) -> None:
         "<p>Part %s</p><p>Part 22</p>",
     ],
 )
-def test_words_that_are_none_or_seen_in_other_ways_are_left_to_others(words: str) -> None:
+def test_text_of_special_elements_is_rejected(words: str) -> None:
     old, new = (PAGE.replace("HERE", words.replace("%s", number)) for number in ("11", "22"))
-    if not words.startswith(("<!--", "<script")):  # whose data no mark sees
+    if not words.startswith(("<!--", "<script")):  # their data is ignored
         assert find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode()) is None
-    are_alike(old, new)
-    are_alike(new, old)
+    is_unchanged(old, new)
+    is_unchanged(new, old)
 
 
 @pytest.mark.parametrize("code", ["<script>go%s()</script>", "<script src='/%s.js'></script><p>Part %s</p>"])
-def test_other_scripts_are_told_and_those_that_stay(code: str) -> None:
+def test_changed_and_unchanged_scripts_are_listed(code: str) -> None:
     page = PAGE.replace("HERE", f"<script>stay()</script>{code}")
     old, new = (page.replace("%s", word) for word in ("Alpha", "Beta"))
     found = find_page_edits(parse_html(new.encode(), "utf-8"), old.encode(), new.encode())
     assert found
     assert len(found.removed_scripts) == len(found.added_scripts) == len(found.unchanged_scripts) == 1
     assert found.removed_scripts != found.added_scripts
-    assert not are_alike(old, new)
-    assert not are_alike(new, old)
+    assert not is_unchanged(old, new)
+    assert not is_unchanged(new, old)
 
 
-def test_words_that_took_the_place_of_none_are_left_to_others() -> None:
+def test_added_text_and_changed_white_space_are_rejected() -> None:
     for before, after in (("", "Part"), (" ", "Part"), ("Part", "\nPart"), ("Part", "Part ")):
         old, new = (PAGE.replace("HERE", f"<b>{words}</b>").encode() for words in (before, after))
         assert find_page_edits(parse_html(new, "utf-8"), old, new) is None
 
 
-def test_what_comes_or_goes_is_left_to_others() -> None:
-    assert not are_alike(PAGE, PAGE.replace("HERE", "HERE<meta content=1>"))
-    assert not are_alike(PAGE, PAGE + "<meta content=1>")
-    assert not are_alike(PAGE + "x", PAGE)
-    assert not are_alike("", PAGE)
+def test_added_and_removed_markup_is_rejected() -> None:
+    assert not is_unchanged(PAGE, PAGE.replace("HERE", "HERE<meta content=1>"))
+    assert not is_unchanged(PAGE, PAGE + "<meta content=1>")
+    assert not is_unchanged(PAGE + "x", PAGE)
+    assert not is_unchanged("", PAGE)
 
 
-def test_a_page_that_differs_everywhere_is_left_to_others() -> None:
+def test_too_many_differences_are_rejected() -> None:
     old, new = (PAGE.replace("HERE", f"<i title={number}></i>" * (MAX_DIFFERENCES + 1)) for number in (1, 2))
-    assert not are_alike(old, new)
+    assert not is_unchanged(old, new)
 
 
-def test_a_value_written_in_references_elsewhere_bears_no_witness() -> None:
+def test_value_that_occurs_as_character_reference_is_rejected() -> None:
     elsewhere, spot = "<i title='&#50;'></i>", "<textarea><i title='%s'></textarea>"
     old, new = (PAGE.replace("HERE", elsewhere + spot.replace("%s", number)) for number in ("1", "2"))
-    assert not are_alike(old, new)
+    assert not is_unchanged(old, new)
 
 
 SCRAPS = st.lists(
@@ -221,6 +219,6 @@ TOKENS = st.sampled_from(("1", "2", "1 ", "x", ""))
 
 
 @given(start=SCRAPS, spot=SCRAPS, end=SCRAPS, old=TOKENS, new=TOKENS)
-def test_what_is_called_unseen_is_never_seen(start: str, spot: str, end: str, old: str, new: str) -> None:
+def test_ignored_difference_is_never_visible(start: str, spot: str, end: str, old: str, new: str) -> None:
     before, after = (f"{WORDS}{start}{spot.replace('1', token)}{end}<p>{WORDS}" for token in (old, new))
-    are_alike(before, after)
+    is_unchanged(before, after)

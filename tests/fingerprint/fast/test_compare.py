@@ -1,5 +1,3 @@
-"""Two versions of a page, compared by what differs."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +18,7 @@ from sanderling.html.parser import parse_html
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 
 
-def page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "") -> bytes:
+def build_page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "") -> bytes:
     blocks = "\n".join(
         f'<div class="part"><h2>Part {number}</h2>\n<p>{text} <a href="/b/{number}">on</a></p></div>'
         for number, text in enumerate(paragraphs)
@@ -32,21 +30,21 @@ def page(paragraphs: list[str], foot: str = "Rendered in a hurry", more: str = "
     ).encode()
 
 
-PAGE = page([TEXT.format(number) for number in range(20)])
+PAGE = build_page([TEXT.format(number) for number in range(20)])
 
 
-def test_other_words_are_compared_as_full_marks_would() -> None:
+def test_edited_text_is_compared_like_full_fingerprints() -> None:
     new = PAGE.replace(b"number 7", b"numeral 7")
     assert len(agree(PAGE, new).blocks) == 1
 
 
-def test_letters_that_nobody_writes_are_read_as_the_parser_reads_them() -> None:
+def test_character_references_are_read_like_the_parser() -> None:
     for letter in (b"&#31;", b"&#x1;", b"&#65534;", b"&#39;"):
         agree(PAGE, PAGE.replace(b"number 7", letter + b"number 7"))
         agree(PAGE.replace(b"number 7", letter + b"number 7"), PAGE)
 
 
-def test_tokens_make_no_difference_at_all() -> None:
+def test_tokens_are_ignored() -> None:
     for token in (
         b'<form><input type="hidden" name="csrf" value="%d"></form><nav>',
         b'<nav data-time="%d" aria-label="%d">'.replace(b"%d", b"x", 1),
@@ -67,7 +65,7 @@ def test_tokens_make_no_difference_at_all() -> None:
         agree(old, new)
 
 
-def test_two_versions_of_which_the_same_is_left_need_no_look_at_their_tags() -> None:
+def test_equal_stable_hashes_skip_the_comparison() -> None:
     old, new = (PAGE.replace(b"<nav>", b"<!-- made in %d ms --><nav>" % time) for time in (5, 7))
     assert (
         build_comparison_fingerprints(
@@ -90,41 +88,41 @@ def test_two_versions_of_which_the_same_is_left_need_no_look_at_their_tags() -> 
     )
 
 
-def test_a_picture_that_is_loaded_late_is_seen() -> None:
+def test_lazily_loaded_image_is_compared() -> None:
     image = b'<img data-src="/%s.png" title="%s"><h2>Part 7'
     old, new = (PAGE.replace(b"<h2>Part 7", image % (name, name)) for name in (b"gull", b"tern"))
     assert agree(old, new).assets
 
 
-def test_tags_that_no_mark_sees_may_come_and_go() -> None:
+def test_ignored_tags_can_be_added_and_removed() -> None:
     new = PAGE.replace(b"<head>", b"<head><meta name='a' content='b'><link rel='next' href='/n'><!-- x -->")
     agree(PAGE, new)
     agree(new, PAGE)
 
 
-def test_another_script_is_seen_whatever_else_stays() -> None:
+def test_changed_script_is_found() -> None:
     new = PAGE.replace(b"start();", b"if (x) { stop([]); }")
     assert set(agree(PAGE, new).assets) == {"scripts"}
 
 
-def test_a_script_that_came_or_went_is_seen_whatever_else_stays() -> None:
-    for place in (b"<head>", b"<main>", b"</main>", b"number 7"):
-        new = PAGE.replace(place, place + b"<script src='/more.js'></script><script>more([])</script>")
+def test_added_and_removed_scripts_are_found() -> None:
+    for number in (b"<head>", b"<main>", b"</main>", b"number 7"):
+        new = PAGE.replace(number, number + b"<script src='/more.js'></script><script>more([])</script>")
         agree(new, PAGE)
         assert set(agree(PAGE, new).assets) == {"scripts"}
 
 
-def test_another_style_sheet_is_seen_whatever_else_stays() -> None:
+def test_changed_style_sheet_is_found() -> None:
     old, new = (PAGE.replace(b"<head>", b"<head><style>p { color: %s }</style>" % name) for name in (b"red", b"blue"))
     assert agree(old, new).has_style_change
 
 
-def test_another_title_is_seen_whatever_else_stays() -> None:
+def test_changed_title_is_found() -> None:
     new = PAGE.replace(b">Birds<", b">Beasts<")
     assert set(agree(PAGE, new).assets) == {"title"}
 
 
-def test_what_marks_see_of_tags_is_compared_as_full_marks_would() -> None:
+def test_changed_tags_are_compared_like_full_fingerprints() -> None:
     for old, new in (
         (b"/b/7", b"/c/7"),
         (b"<h2>Part 7</h2>", b"<h3>Part 7</h3>"),
@@ -141,7 +139,7 @@ def test_what_marks_see_of_tags_is_compared_as_full_marks_would() -> None:
         agree(PAGE.replace(old, new, 1), PAGE)
 
 
-def test_markup_inside_a_value_is_not_taken_for_tags() -> None:
+def test_markup_inside_a_value_is_not_parsed_as_tags() -> None:
     for value in (b"<img src='/a.png' alt=\"a <b>%d</b> c\">", b"<p onclick='f(\"<meta content=%d>\")'>x</p>"):
         old, new = (
             PAGE.replace(b"<h2>Part 7", value.replace(b"%d", letter) + b"<h2>Part 7") for letter in (b"x", b"y")
@@ -149,7 +147,7 @@ def test_markup_inside_a_value_is_not_taken_for_tags() -> None:
         agree(old, new)
 
 
-def test_markup_that_is_not_what_the_tree_says_is_compared_by_the_tree() -> None:
+def test_markup_inside_raw_text_is_compared_by_the_tree() -> None:
     for odd in (
         b"<textarea><style>x</style></textarea>",
         b"<title>a <b>c</title>",
@@ -160,7 +158,7 @@ def test_markup_that_is_not_what_the_tree_says_is_compared_by_the_tree() -> None
         agree(old, old.replace(b"number 7", b"numeral 7"))
 
 
-def test_text_that_moves_the_main_content_is_seen() -> None:
+def test_text_that_moves_the_main_content_is_found() -> None:
     agree(PAGE, PAGE.replace(b"in a hurry", b"slowly " * 2_000))
     bare = PAGE.replace(b"main>", b"div>")
     agree(bare, bare.replace(b"in a hurry", b"slowly " * 2_000))
@@ -177,7 +175,7 @@ def test_line_ends_make_no_difference() -> None:
     assert pair.old == pair.new
 
 
-def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
+def test_full_fingerprint_is_stored_until_it_is_outdated() -> None:
     words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
     full = encode_fingerprint(fingerprint_page(parse_html(tags)))
     assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == {"signature": full}
@@ -199,7 +197,7 @@ def test_a_full_mark_is_made_once_and_given_up_when_it_is_out_of_date() -> None:
     )
     token = PAGE.replace(b"<nav>", b"<nav data-time='1'>")
     same = build_comparison_fingerprints(parse_html(token), token, PreviousVersion(PAGE, "utf-8", has_fingerprint=True))
-    assert set(same) == {"before", "after"}  # the mark of the last version is that of this one
+    assert set(same) == {"before", "after"}  # the stored fingerprint stays valid
     assert decode_fingerprint(same["before"]) == decode_fingerprint(same["after"])
 
 
@@ -209,20 +207,22 @@ EDITS = st.lists(
 
 
 @given(edits=EDITS)
-def test_comparing_what_differs_is_never_wrong(edits: list[tuple[int, str]]) -> None:
+def test_edits_are_compared_like_full_fingerprints(edits: list[tuple[int, str]]) -> None:
     texts = [TEXT.format(number) for number in range(20)]
-    for place, text in edits:
-        texts[place] = text
-    agree(PAGE, page(texts))
+    for number, text in edits:
+        texts[number] = text
+    agree(PAGE, build_page(texts))
 
 
 @given(edits=EDITS, foot=st.sampled_from(("10:15", "seen 3 times", "<pre>a\n b</pre>", "$ 12", "")))
-def test_on_pages_that_declare_no_main_part_neither(edits: list[tuple[int, str]], foot: str) -> None:
+def test_edits_without_main_element_are_compared_like_full_fingerprints(
+    edits: list[tuple[int, str]], foot: str
+) -> None:
     texts = [TEXT.format(number) for number in range(20)]
-    old = page(texts, foot).replace(b"main>", b"div>")
-    for place, text in edits:
-        texts[place] = text
-    agree(old, page(texts, foot).replace(b"main>", b"div>"))
+    old = build_page(texts, foot).replace(b"main>", b"div>")
+    for number, text in edits:
+        texts[number] = text
+    agree(old, build_page(texts, foot).replace(b"main>", b"div>"))
 
 
 SCRAPS = st.lists(
@@ -238,18 +238,18 @@ SCRAPS = st.lists(
 
 
 @given(start=SCRAPS, old=SCRAPS, new=SCRAPS, end=SCRAPS)
-def test_nor_on_broken_markup(start: str, old: str, new: str, end: str) -> None:
+def test_broken_markup_is_compared_like_full_fingerprints(start: str, old: str, new: str, end: str) -> None:
     head, more = f'<meta charset="utf-8">{TEXT}{start}', f"{end}<p>{TEXT}"
     agree(f"{head}{old}{more}".encode(), f"{head}{new}{more}".encode())
 
 
-ODD = {
+ODD_MARKUP = {
     "a name that is not English": ('<img src="/img/Птица-ход1.png">', '<img src="/img/Птица-ходец.png">'),
-    "a name that ends in a blank of another charset": ('<a href="/x/\u00e0">x</a>', '<a href="/x/\u00c5">x</a>'),
+    "a name that ends in white space of another charset": ('<a href="/x/\u00e0">x</a>', '<a href="/x/\u00c5">x</a>'),
     "tags in capitals": ("<SELECT><OPTION>green</SELECT>", "<SELECT><OPTION>brown</SELECT>"),
     "a quote left open": ('<a href="/f>a</a> and <a href="/b">b</a>', '<a href="/f>a</a> but <a href="/b">b</a>'),
-    "a comment that was words": ("<textarea>a <!-- x --></textarea>", "<textarea>a </textarea>"),
-    "a script that was words": ("<iframe><script>a()</script></iframe>", "<iframe></iframe>"),
+    "a comment that was text": ("<textarea>a <!-- x --></textarea>", "<textarea>a </textarea>"),
+    "a script that was text": ("<iframe><script>a()</script></iframe>", "<iframe></iframe>"),
     "a value given twice": ("<link rel=stylesheet rel=next href=/a.css>", "<link rel=stylesheet rel=next href=/b.css>"),
     "a type given twice": ("<input type=text type=hidden value=a>", "<input type=text type=hidden value=b>"),
     "an escaped word": ('<link rel="&#115;tylesheet" href="/a.css">', '<link rel="&#115;tylesheet" href="/b.css">'),
@@ -259,31 +259,31 @@ ODD = {
     "a style sheet in a drawing": ("<svg><style><i title=2></style></svg>", "<svg><style><b>More</b></style></svg>"),
     "data in a formula": ("<math><script type=a>1</script></math>", "<math><script type=a><iframe></script></math>"),
     "a control": ("<h3>Dogs?</h3><p hidden>No</p>", '<h3 aria-expanded="false">Dogs?</h3><p hidden>No</p>'),
-    "an age in words": ("<p>an hour ago</p>", "<p>2 hours ago</p>"),
-    "a late picture": ("<img src=/a.png data-src=/b.png>", "<img src=/a.png data-src=/c.png>"),
-    "words of a template": (f"<template>{TEXT.format('x')}</template>", f"<template>{TEXT.format(3)}</template>"),
+    "a relative time in words": ("<p>an hour ago</p>", "<p>2 hours ago</p>"),
+    "a lazily loaded image": ("<img src=/a.png data-src=/b.png>", "<img src=/a.png data-src=/c.png>"),
+    "text of a template": (f"<template>{TEXT.format('x')}</template>", f"<template>{TEXT.format(3)}</template>"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_markup_is_compared_as_full_marks_would(name: str) -> None:
-    old, new = (PAGE.replace(b"<h2>Part 7", some.encode() + b"<h2>Part 7") for some in ODD[name])
+@pytest.mark.parametrize("name", ODD_MARKUP)
+def test_odd_markup_is_compared_like_full_fingerprints(name: str) -> None:
+    old, new = (PAGE.replace(b"<h2>Part 7", markup.encode() + b"<h2>Part 7") for markup in ODD_MARKUP[name])
     agree(old, new)
     agree(new, old)
 
 
-def test_a_blank_behind_the_end_may_open_a_tag_again() -> None:
+def test_white_space_after_the_end_can_reopen_a_tag() -> None:
     old = b"<main><p>%s<i class=c>x</main></body></html>" % TEXT.format(1).encode()
     agree(old, old.replace(b"</body>", b"</body>\n"))
     agree(old.replace(b"</body>", b"</body>\n"), old)
 
 
-def test_a_title_in_capitals_that_changes_with_a_heading_is_seen() -> None:
+def test_upper_case_title_that_changes_with_a_heading_is_found() -> None:
     old = PAGE.replace(b"<title>Birds</title>", b"<TITLE>Birds</TITLE>").replace(b"Part 7", b"Part 7 of all")
     agree(old, old.replace(b"Birds", b"Gulls").replace(b"7 of all", b"7 of most"))
 
 
-def test_a_comment_inside_a_title_is_a_word_of_it() -> None:
+def test_comment_inside_a_title_is_text() -> None:
     agree(PAGE.replace(b"Birds</title>", b"Birds<!-- x --></title>"), PAGE)
 
 

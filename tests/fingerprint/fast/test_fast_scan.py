@@ -1,5 +1,3 @@
-"""Pages read without a tree: what is said of them is what the tree says, or they are given back."""
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +20,7 @@ from sanderling.workers.worker import compute_fingerprints
 
 URL = "http://site.test/a/b"
 HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Tide</title></head><body class=page>"
-PLAIN = (
+ACCEPTED = (
     "",
     "just words",
     HEAD + "<p>one<p>two <a href=x>three</a> <a href='y#z' rel='NoFollow me'>four</a><a href='#top'>up</a>",
@@ -46,7 +44,7 @@ PLAIN = (
     "<b><p>one</b> two</p><i>three",
     "one\r\ntwo<a href=x>three\r\nfour\rfive</a>",
 )
-HARD = (
+REJECTED = (
     "<table>text<tr><td>cell</table>",
     "<table><a href=x>out</a><tr><td>in</table>",
     "<a href=x>one<table><tr><td><a href=y>two</a></table></a>",
@@ -92,97 +90,97 @@ HARD = (
     "<a href=x><svg><desc><g></svg>one</a>two",
 )
 
-Reader = Callable[[bytes], ScanResult | None]
+Scanner = Callable[[bytes], ScanResult | None]
 
 
 @pytest.fixture(scope="module")
-def read(native: NativeLibrary) -> Reader:
-    look = build_page_scanner(native)
-    return lambda body: None if body.startswith(BYTE_ORDER_MARKS) else look(body, "UTF-8")  # as `glance` does
+def scan(native: NativeLibrary) -> Scanner:
+    scan_body = build_page_scanner(native)
+    return lambda body: None if body.startswith(BYTE_ORDER_MARKS) else scan_body(body, "UTF-8")  # as `scan_page` does
 
 
-def said(page: Document | ScanResult, body: bytes) -> object:
-    """All that a new page is asked."""
+def read_page(page: Document | ScanResult, body: bytes) -> object:
     return extract_metadata(page, URL), compute_fingerprints(page, FingerprintInput(body))
 
 
-def is_alike(read: Reader, body: bytes) -> bool:
-    seen = read(body)
-    return seen is None or said(seen, body) == said(parse_html(body, "utf-8"), body)
+def agrees_with_tree(scan: Scanner, body: bytes) -> bool:
+    scanned = scan(body)
+    return scanned is None or read_page(scanned, body) == read_page(parse_html(body, "utf-8"), body)
 
 
-@pytest.mark.parametrize("page", PLAIN)
-def test_plain_pages_are_read_as_the_tree_says(read: Reader, page: str) -> None:
+@pytest.mark.parametrize("page", ACCEPTED)
+def test_accepted_page_is_read_as_from_the_tree(scan: Scanner, page: str) -> None:
     body = page.encode()
-    assert (seen := read(body)) is not None
-    assert said(seen, body) == said(parse_html(body, "utf-8"), body)
+    assert (scanned := scan(body)) is not None
+    assert read_page(scanned, body) == read_page(parse_html(body, "utf-8"), body)
 
 
-@pytest.mark.parametrize("page", HARD)
-def test_pages_a_browser_would_mend_are_given_back(read: Reader, page: str) -> None:
-    assert read(page.encode()) is None
+@pytest.mark.parametrize("page", REJECTED)
+def test_page_that_a_parser_repairs_is_rejected(scan: Scanner, page: str) -> None:
+    assert scan(page.encode()) is None
 
 
 @given(seed=st.integers(0, 1 << 40))
-def test_whatever_a_page_is_what_is_said_is_what_the_tree_says(read: Reader, seed: int) -> None:
-    assert is_alike(read, soup(Random(seed)).encode())
-    assert is_alike(read, stew(Random(seed)).encode())
+def test_tag_soup_is_read_as_from_the_tree(scan: Scanner, seed: int) -> None:
+    assert agrees_with_tree(scan, soup(Random(seed)).encode())
+    assert agrees_with_tree(scan, stew(Random(seed)).encode())
 
 
 @given(body=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
 @example(b"<a href=\xff>")
 @example(b"\xef\xbb\xbf")
 @example(b"<a href=x>\xe2\x82</a>")
-def test_what_is_no_page_at_all_is_read_alike_or_given_back(read: Reader, body: bytes) -> None:
-    assert is_alike(read, body)
+def test_arbitrary_bytes_are_read_as_from_the_tree(scan: Scanner, body: bytes) -> None:
+    assert agrees_with_tree(scan, body)
 
 
-def test_real_pages_are_read_as_the_tree_says(read: Reader, suites: Path) -> None:
+def test_live_pages_are_read_as_from_the_tree(scan: Scanner, suites: Path) -> None:
     pages = [gzip.decompress(file.read_bytes()) for file in sorted((suites / "change-ota").glob("*.html.gz"))]
-    assert [page[:80] for page in pages if not is_alike(read, page)] == []
-    assert sum(read(page) is not None for page in pages) > len(pages) / 2
+    assert [page[:80] for page in pages if not agrees_with_tree(scan, page)] == []
+    assert sum(scan(page) is not None for page in pages) > len(pages) / 2
 
 
-def test_pages_of_the_html_suite_are_read_as_the_tree_says(read: Reader, suites: Path) -> None:
+def test_html5lib_pages_are_read_as_from_the_tree(scan: Scanner, suites: Path) -> None:
     files = (suites / "html5lib/tree-construction").glob("*.dat")
     texts = [text for file in files for text in file.read_bytes().split(b"#data\n")[1:]]
     pages = [text.partition(b"\n#errors")[0] for text in texts]
-    around = [(b"", b""), (b"<!doctype html><body>", b""), (b"<div><p>", b"<a href=z>t</a>"), (b"<a href=q>", b"</a>u"),
+    contexts = [(b"", b""), (b"<!doctype html><body>", b""), (b"<div><p>", b"<a href=z>t</a>"),
+                (b"<a href=q>", b"</a>u"),
               (b"<table><tr><td>", b"</table><a href=i>o</a>")]  # fmt: skip
     assert len(pages) > 500
-    assert [page for page in pages for pre, post in around if not is_alike(read, pre + page + post)] == []
+    assert [page for page in pages for pre, post in contexts if not agrees_with_tree(scan, pre + page + post)] == []
 
 
-def test_deep_and_endless_pages_are_given_back(read: Reader) -> None:
+def test_deeply_nested_page_is_rejected(scan: Scanner) -> None:
     for part in ("<div>", "<span>", "<b>", "<table><td>", "<a href=x><p>"):
-        assert read(part.encode() * 600) is None
+        assert scan(part.encode() * 600) is None
 
 
-def test_a_page_that_tells_too_much_is_given_back(read: Reader) -> None:
-    assert read(b"<meta name=a>" * 7_000) is not None
-    assert read(b"<meta name=a>" * 8_000) is None
+def test_page_with_too_many_fields_is_rejected(scan: Scanner) -> None:
+    assert scan(b"<meta name=a>" * 7_000) is not None
+    assert scan(b"<meta name=a>" * 8_000) is None
 
 
-def test_empty_links_take_no_room_of_others(read: Reader) -> None:
+def test_empty_links_do_not_count_toward_the_limit(scan: Scanner) -> None:
     body = b"<a href=''>x</a>" * 2 + b"".join(b"<a href=/%d>x</a>" % n for n in range(MAX_LINKS + 1))
-    assert read(body) is not None
-    assert is_alike(read, body)
-    assert is_alike(read, b"<base href=/q/>" + body)
+    assert scan(body) is not None
+    assert agrees_with_tree(scan, body)
+    assert agrees_with_tree(scan, b"<base href=/q/>" + body)
 
 
-def test_short_pages_that_may_be_notices_are_parsed(read: Reader) -> None:
-    assert read(b"<title>404 not found</title><h1>Gone</h1>") is None
-    assert read(b"<title>Tide</title><h1>Page <i>not found</i></h1>") is None
-    assert read(b"<p>this domain is for sale") is None
-    assert read(b" " * 5000 + b"this domain is for sale") is None
-    assert read(b"this do<pre>&#10;main is for sale") is None
-    assert read(b"<p><noscript><title>x</title></noscript><svg><title>404 not found</title></svg>not found") is None
-    assert read(b"<title>404 not found</title>" + b"<p>a long page about errors" * 300) is not None
+def test_possible_soft_404_is_rejected(scan: Scanner) -> None:
+    assert scan(b"<title>404 not found</title><h1>Gone</h1>") is None
+    assert scan(b"<title>Tide</title><h1>Page <i>not found</i></h1>") is None
+    assert scan(b"<p>this domain is for sale") is None
+    assert scan(b" " * 5000 + b"this domain is for sale") is None
+    assert scan(b"this do<pre>&#10;main is for sale") is None
+    assert scan(b"<p><noscript><title>x</title></noscript><svg><title>404 not found</title></svg>not found") is None
+    assert scan(b"<title>404 not found</title>" + b"<p>a long page about errors" * 300) is not None
 
 
-def test_a_page_in_another_encoding_is_read_if_it_is_plain() -> None:
-    seen = scan_page(b"<p>tide", "latin1")
-    assert seen is None or seen.encoding == "windows-1252"
+def test_ascii_page_in_another_encoding_is_scanned() -> None:
+    scanned = scan_page(b"<p>tide", "latin1")
+    assert scanned is None or scanned.encoding == "windows-1252"
     assert scan_page("<p>café".encode("latin1"), "latin1") is None
 
 
@@ -198,33 +196,33 @@ def test_a_page_in_another_encoding_is_read_if_it_is_plain() -> None:
         '<SCRIPT src="x"/>',
     ],
 )
-def test_a_page_written_as_xml_is_read_as_its_tree_is(read: Reader, start: str) -> None:
+def test_xhtml_page_is_read_as_from_the_tree(scan: Scanner, start: str) -> None:
     page = f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{start}<a href="y"/>one</body></html>'
-    assert is_alike(read, page.encode())
-    assert (read(page.encode()) is None) is ("svg" in start or start.startswith(("<script", "<SCRIPT")))
+    assert agrees_with_tree(scan, page.encode())
+    assert (scan(page.encode()) is None) is ("svg" in start or start.startswith(("<script", "<SCRIPT")))
 
 
-def test_without_the_library_all_pages_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scan_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_native_scanner", None)
     assert scan_page(b"<p>tide", "utf-8") is None
 
 
-def test_no_page_reads_or_writes_beyond_its_room(guarded: Callable[[str], None]) -> None:
+def test_no_page_accesses_memory_out_of_bounds(guarded: Callable[[str], None]) -> None:
     guarded(
         """
-        from sanderling.fetch.native_links import packer, table_of
-        from sanderling.fingerprint.fast.fast_scan import looker
-        from sanderling.html.links import extract_head
+        from sanderling.fetch.native_links import build_link_table, build_packer
+        from sanderling.fingerprint.fast.fast_scan import build_page_scanner
+        from sanderling.html.links import extract_metadata
         URL = "http://site.test/a/b?c"
-        look, pack = looker(native), packer(native)
+        scan, pack = build_page_scanner(native), build_packer(native)
         for turn in range(6000):
             page = bytearray(soup(dice).encode())
             for _ in range(turn % 4):
                 at = dice.randrange(len(page) + 1)
                 page[at:at + dice.randrange(3)] = dice.choice(BITS).encode("latin-1")
-            seen = look(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
-            if seen is not None:
-                head = extract_head(seen, URL)
-                pack(head, table_of(head, seen, URL), URL, False)
+            scanned = scan(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page), "UTF-8")
+            if scanned is not None:
+                head = extract_metadata(scanned, URL)
+                pack(head, build_link_table(head, scanned, URL), URL, False)
         """
     )

@@ -1,18 +1,12 @@
-"""The words of two versions of a page, read once where they are the same."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.parity import agree, as_found
 
 from sanderling.changes.fingerprint_diff import diff_fingerprints
 from sanderling.content.extract import extract_blocks
-from sanderling.fingerprint.build import (
-    assign_price_roles,
-    build_text_fingerprint,
-    measure_main_content,
-    normalize_lines,
-)
+from sanderling.fingerprint.build import build_text_fingerprint
 from sanderling.fingerprint.fast.line_diff import compare_blocks
+from sanderling.fingerprint.normalized_lines import assign_price_roles, measure_main_content, normalize_lines
 from sanderling.html.parser import parse_html
 
 PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
@@ -32,7 +26,7 @@ LINES = st.lists(
 
 
 @given(start=LINES, old=LINES, new=LINES, end=LINES)
-def test_words_read_once_are_told_apart_as_those_read_twice(
+def test_partial_text_fingerprints_differ_like_complete_ones(
     start: list[str], old: list[str], new: list[str], end: list[str]
 ) -> None:
     pages = [extract_blocks(parse_html("".join((*start, *middle, *end)).encode(), "utf-8")) for middle in (old, new)]
@@ -47,7 +41,7 @@ def test_words_read_once_are_told_apart_as_those_read_twice(
     assert found == as_found(truth, found)
 
 
-def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> None:
+def test_added_time_that_completes_a_timetable_changes_other_lines() -> None:
     times = "".join(f"<p>1{hour}:15</p>" for hour in range(3))
     old, new = (
         extract_blocks(parse_html(f"{times}<p>{PROSE}</p>{more}".encode(), "utf-8"))
@@ -57,7 +51,7 @@ def test_a_time_that_makes_a_timetable_is_told_though_it_stands_elsewhere() -> N
     assert len(diff_fingerprints(pair.old, pair.new).blocks) > 1
 
 
-def test_a_line_without_an_alphabet_is_prose_though_it_has_fewer_letters() -> None:
+def test_chinese_line_is_prose_with_fewer_characters() -> None:
     links = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("价格", "新闻", "港口", "天气"))
     page = f"<p>{PROSE}</p>" * 20 + f"<ul>{links}</ul><p>{{0}}</p><ul>{links}</ul>" + f"<p>{PROSE}</p>" * 2
     old, new = (page.format(words).encode() for words in ("船在潮水转向时离开港口", "船在潮水转向时离开港口谁也不等"))

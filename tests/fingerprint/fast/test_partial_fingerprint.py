@@ -1,5 +1,3 @@
-"""Two trees, compared by the branches in which they differ."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,8 +5,9 @@ from tests.support.parity import as_found
 
 from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
 from sanderling.fingerprint.build import fingerprint_page
+from sanderling.fingerprint.fast.fingerprint_parts import ALL_PARTS, FingerprintPart
 from sanderling.fingerprint.fast.partial_fingerprint import compare_trees
-from sanderling.fingerprint.fast.tree_diff import ALL_PARTS, MAX_COMPARED_SIZE, FingerprintPart, diff_trees
+from sanderling.fingerprint.fast.tree_diff import MAX_COMPARED_SIZE, diff_trees
 from sanderling.html.parser import parse_html
 
 WORDS = "Sanderlings run along the edge of the waves and pick up what the water leaves behind."
@@ -21,31 +20,30 @@ PAGE = (
 )
 
 
-def told(old: str, new: str, size: int = 100) -> FingerprintDiff:
-    """What comparing branches tells; see that full marks tell the same."""
+def compare_pages(old: str, new: str, size: int = 100) -> FingerprintDiff:
+    """Compare two trees; assert that full fingerprints agree."""
     before, after = (parse_html(page.encode(), "utf-8") for page in (old, new))
     pair = compare_trees(before, after, diff_trees(before, after, size))
     found = diff_fingerprints(pair.old, pair.new)
-    truth = diff_fingerprints(
+    expected = diff_fingerprints(
         fingerprint_page(parse_html(old.encode(), "utf-8")), fingerprint_page(parse_html(new.encode(), "utf-8"))
     )
-    assert found == as_found(truth, found)
+    assert found == as_found(expected, found)
     return found
 
 
-def seen(old: str, new: str, size: int = 100) -> set[FingerprintPart]:
-    """Which parts of a mark are made."""
+def find_parts(old: str, new: str, size: int = 100) -> set[FingerprintPart]:
     before, after = (parse_html(page.encode(), "utf-8") for page in (old, new))
     return diff_trees(before, after, size).parts
 
 
-def test_a_form_that_came_is_seen_though_nothing_is_in_it() -> None:
-    assert "forms" in told(PAGE, PAGE.replace("</body>", "<form></form></body>")).assets
+def test_added_empty_form_is_found() -> None:
+    assert "forms" in compare_pages(PAGE, PAGE.replace("</body>", "<form></form></body>")).assets
 
 
 def test_equal_trees_do_not_differ() -> None:
     assert (
-        told(PAGE, PAGE.replace("<p class=first>", '<p  class="first">').replace("</p></div>", "</div>"))
+        compare_pages(PAGE, PAGE.replace("<p class=first>", '<p  class="first">').replace("</p></div>", "</div>"))
         == FingerprintDiff()
     )
 
@@ -68,8 +66,8 @@ def test_equal_trees_do_not_differ() -> None:
         ("<script>", "<script onload='go()'></script><script>", {"handlers"}),
     ],
 )
-def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: set[str]) -> None:
-    for found in (told(PAGE, PAGE.replace(old, new)), told(PAGE.replace(old, new), PAGE)):
+def test_changed_assets_are_compared_like_full_fingerprints(old: str, new: str, assets: set[str]) -> None:
+    for found in (compare_pages(PAGE, PAGE.replace(old, new)), compare_pages(PAGE.replace(old, new), PAGE)):
         assert set(found.assets) == assets
         assert not found.has_style_change
 
@@ -84,8 +82,8 @@ def test_what_differs_is_told_as_full_marks_would(old: str, new: str, assets: se
         ("<head>", "<head><meta style='display: none'>"),
     ],
 )
-def test_other_looks_are_told(old: str, new: str) -> None:
-    found = told(PAGE, PAGE.replace(old, new))
+def test_changed_styles_are_found(old: str, new: str) -> None:
+    found = compare_pages(PAGE, PAGE.replace(old, new))
     assert found.has_style_change
 
 
@@ -104,54 +102,57 @@ def test_other_looks_are_told(old: str, new: str) -> None:
         ("</main>", "</main><template>more</template>"),
     ],
 )
-def test_other_words_and_tags_are_told(old: str, new: str) -> None:
-    told(PAGE, PAGE.replace(old, new))
-    told(PAGE.replace(old, new), PAGE)
+def test_changed_text_and_tags_are_compared_like_full_fingerprints(old: str, new: str) -> None:
+    compare_pages(PAGE, PAGE.replace(old, new))
+    compare_pages(PAGE.replace(old, new), PAGE)
 
 
-def test_a_script_inside_a_field_is_read() -> None:
-    assert told("<select><option>a<b></select>", "<select><option>a<b><script>x</script></select>").assets
+def test_script_inside_an_option_is_text() -> None:
+    assert compare_pages("<select><option>a<b></select>", "<select><option>a<b><script>x</script></select>").assets
 
 
-def test_words_that_go_into_a_link_are_told_though_no_line_changes() -> None:
+def test_text_moved_into_a_link_is_compared_like_full_fingerprints() -> None:
     links = "".join(f"<li><a href=/{n}>Birds</a> of number {n}</li>" for n in range(9))
-    assert told(f"<ul>{links}</ul><p>{WORDS}", f"<ul>{links.replace('</a> of', ' of</a>')}</ul><p>{WORDS}") is not None
+    assert (
+        compare_pages(f"<ul>{links}</ul><p>{WORDS}", f"<ul>{links.replace('</a> of', ' of</a>')}</ul><p>{WORDS}")
+        is not None
+    )
 
 
-def test_lines_between_those_that_differ_are_spelled_as_in_the_whole_page() -> None:
+def test_lines_between_changed_lines_are_normalized_like_the_whole_page() -> None:
     page = f"<main><p>Cafe\u0301 {WORDS}</p><p>A1 {WORDS}</p><p>R = ten \u2126 and more</p><p>B1 {WORDS}</p></main>"
-    assert len(told(page, page.replace("A1", "A2").replace("B1", "B2")).blocks) == 2
+    assert len(compare_pages(page, page.replace("A1", "A2").replace("B1", "B2")).blocks) == 2
 
 
-@pytest.mark.parametrize("odd", ["<script>go(1)</script>", "<style>a{}</style>", "<title>Menu</title>"])
-def test_a_script_inside_a_link_of_a_menu_makes_it_no_link_of_the_text(odd: str) -> None:
+@pytest.mark.parametrize("markup", ["<script>go(1)</script>", "<style>a{}</style>", "<title>Menu</title>"])
+def test_script_inside_a_menu_link_does_not_make_it_main_content(markup: str) -> None:
     links = "".join(f"<li><a href=/{n}>Birds of number {n}</a></li>" for n in range(9))
     prose = "".join(f"<p>{n}. {WORDS}</p>" for n in range(9))
     page = f"<div><ul>{links}</ul>{prose}</div>"
-    assert "main_links" not in told(page, page.replace("number 5", f"number 5{odd}")).assets
+    assert "main_links" not in compare_pages(page, page.replace("number 5", f"number 5{markup}")).assets
 
 
-def test_a_large_page_is_not_passed_over_again_and_again() -> None:
+def test_large_page_has_a_smaller_budget() -> None:
     old, new = (f"<div><div><i class={name}></i></div></div>" for name in "ab")
-    assert told(old, new) == told(old, new, MAX_COMPARED_SIZE)
-    assert seen(old, new, 100) == {FingerprintPart.STYLES}
-    assert seen(old, new, MAX_COMPARED_SIZE) == ALL_PARTS
+    assert compare_pages(old, new) == compare_pages(old, new, MAX_COMPARED_SIZE)
+    assert find_parts(old, new, 100) == {FingerprintPart.STYLES}
+    assert find_parts(old, new, MAX_COMPARED_SIZE) == ALL_PARTS
 
 
-def test_texts_in_a_row_are_one() -> None:
+def test_adjacent_texts_are_merged() -> None:
     texts = "x<!---->" * 1000
-    found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- -->x<i class=b></i>")
+    found = compare_pages(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- -->x<i class=b></i>")
     assert found.blocks
-    found = told(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- --><i class=b></i>")
+    found = compare_pages(f"<i class=a></i>{texts}<i class=a></i>", f"<i class=b></i>{texts}<!-- --><i class=b></i>")
     assert found.has_style_change
 
 
-def test_where_very_much_differs_all_parts_are_made() -> None:
+def test_all_parts_are_built_beyond_the_budget() -> None:
     old, new = "<i class=a></i>", "<i class=b></i>"
-    assert told(old * 600, new * 600).has_style_change
-    assert seen(old * 600, new * 600) == ALL_PARTS
-    assert told(old * 60, new * 60).has_style_change
-    assert seen(old * 60, new * 60) == {FingerprintPart.STYLES}
+    assert compare_pages(old * 600, new * 600).has_style_change
+    assert find_parts(old * 600, new * 600) == ALL_PARTS
+    assert compare_pages(old * 60, new * 60).has_style_change
+    assert find_parts(old * 60, new * 60) == {FingerprintPart.STYLES}
 
 
 SCRAPS = st.lists(
@@ -204,5 +205,5 @@ SCRAPS = st.lists(
 
 
 @given(start=SCRAPS, old=SCRAPS, new=SCRAPS, end=SCRAPS)
-def test_comparing_branches_is_never_wrong(start: str, old: str, new: str, end: str) -> None:
-    told(f"{WORDS}{start}{old}{end}<p>{WORDS}", f"{WORDS}{start}{new}{end}<p>{WORDS}")
+def test_tag_soup_is_compared_like_full_fingerprints(start: str, old: str, new: str, end: str) -> None:
+    compare_pages(f"{WORDS}{start}{old}{end}<p>{WORDS}", f"{WORDS}{start}{new}{end}<p>{WORDS}")

@@ -1,5 +1,3 @@
-"""What is left of a page without what no mark sees."""
-
 import gzip
 import json
 import re
@@ -27,12 +25,12 @@ from sanderling.html.native import NativeLibrary
 from sanderling.html.parser import parse_html
 from sanderling.html.xhtml import XHTML_NAMESPACE
 
-Sifter = Callable[[bytes], bytes]
+Hasher = Callable[[bytes], bytes]
 PAGE = (
     "<!doctype html><html><head><meta charset=utf-8><title>Tide</title>{0}</head><body><main><h1>Tide</h1>"
     "<p>Sanderlings run along the edge of the waves and pick up what the water leaves behind.</p></main></body></html>"
 )
-UNSEEN = (
+IGNORED = (
     "<!-- made in %d ms -->",
     "<!-- <b>made</b> in %d ms -->",
     '<meta name="csrf-token" content="%d">',
@@ -64,7 +62,7 @@ KEPT = (
     "<b%d>",
     '<meta http-equiv="content-language" content="%d">',
     '<script src="/a%d/b.js"></script>',
-    '<script src="/123456789%d/b.js"></script>',  # a number of a build in a path; marks would not see it
+    '<script src="/123456789%d/b.js"></script>',  # a build id in a path; fingerprints would ignore it
     '<link rel="next stylesheet" href="/a%d.css">',
     '<link rel="&#115;tylesheet" href="/a%d.css">',
     '<link rel="stylesheet" href="/a&#63;%d.css">',
@@ -88,7 +86,7 @@ KEPT = (
     "<?xml %d?>",
     "1 <2 nonce=%d>",
 )
-DOUBTFUL = (
+REJECTED = (
     "\0",
     "<!-- no end",
     "<p title='no end>",
@@ -101,8 +99,8 @@ DOUBTFUL = (
 HEAD = '<head><meta charset="utf-8"/><title>Tide</title></head>'
 XML = f'<html xmlns="{XHTML_NAMESPACE.decode()}">{HEAD}<body>{{}}</body></html>'
 PROSE = "<h1>Tide</h1>" + 5 * "<p>Sanderlings run along the edge of the waves and pick up what is there.</p>"
-TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and after
-    ("<script>now=%s</script>", "1.5", "15"),  # code without bones counts for nothing
+ODD_DIFFERENCES = (  # visible differences of odd pages: markup, old value, new value
+    ("<script>now=%s</script>", "1.5", "15"),  # code without punctuation is not hashed
     ("<script>now=%s</script>", "1", "'1'"),
     ("<frameset><script>go('%s')</script></frameset>", "<frame src=tide>", "<frame src=wave>"),
     ("<svg></math><script>go('%s')</script></svg>", "<b class=tide>", "<b class=wave>"),
@@ -117,25 +115,25 @@ TOLD = (  # what is seen of odd pages: a piece, and what stands in it before and
         "<svg><iframe>&lt;/noscript&lt;</iframe></svg><noscript><!-- </noscript><b class=%s> --></noscript>",
         *("tide", "wave"),
     ),
-    ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # "i" for patterns that know no case
+    ('<img src="/gull.png?\u0131d=%s">', "1", "2"),  # matches "i" in patterns that ignore case
     ('<img src="/gull.png?\u017frc=%s">', "1", "2"),
 )
 
 
 @pytest.fixture(scope="session")
-def left(native: NativeLibrary) -> Sifter:
+def stable_hash(native: NativeLibrary) -> Hasher:
     return build_stable_hasher(native)
 
 
-def written(piece: str, number: int) -> bytes:
-    """A page with a piece in its head or body, which has a number in it."""
-    return PAGE.format(piece.replace("%d", str(number))).encode()
+def build_page(markup: str, number: int) -> bytes:
+    """Return a page with some markup in which %d is a number."""
+    return PAGE.format(markup.replace("%d", str(number))).encode()
 
 
-def is_sure(left: Sifter, old: bytes, new: bytes) -> bool:
-    """See that marks see no difference between two pages of which the same is left; say whether it is."""
-    mine = left(old)
-    if not mine or mine != left(new):
+def is_equal(stable_hash: Hasher, old: bytes, new: bytes) -> bool:
+    """Return whether the stable hashes are equal; assert that the fingerprints are then equal too."""
+    old_hash = stable_hash(old)
+    if not old_hash or old_hash != stable_hash(new):
         return False
     before, after = parse_html(old), parse_html(new)
     if before.encoding == after.encoding and (before.encoding or "").lower() == "utf-8":
@@ -143,46 +141,48 @@ def is_sure(left: Sifter, old: bytes, new: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("piece", UNSEEN)
-def test_what_no_mark_sees_is_taken_out(left: Sifter, piece: str) -> None:
-    assert is_sure(left, written(piece, 1_111), written(piece, 22_222))
+@pytest.mark.parametrize("markup", IGNORED)
+def test_ignored_markup_does_not_change_the_hash(stable_hash: Hasher, markup: str) -> None:
+    assert is_equal(stable_hash, build_page(markup, 1_111), build_page(markup, 22_222))
 
 
-@pytest.mark.parametrize("piece", KEPT)
-def test_what_may_be_seen_stays(left: Sifter, piece: str) -> None:
-    old, new = (left(written(piece, number)) for number in (1_111, 22_222))
+@pytest.mark.parametrize("markup", KEPT)
+def test_visible_markup_changes_the_hash(stable_hash: Hasher, markup: str) -> None:
+    old, new = (stable_hash(build_page(markup, number)) for number in (1_111, 22_222))
     assert old
     assert new
     assert old != new
 
 
-@pytest.mark.parametrize(("piece", "before", "after"), TOLD)
-def test_what_is_seen_of_odd_pages_is_not_taken_out(left: Sifter, piece: str, before: str, after: str) -> None:
-    page = piece if piece.startswith("<html") else f"<!doctype html><meta charset=utf-8><title>Tide</title>{piece}"
+@pytest.mark.parametrize(("markup", "before", "after"), ODD_DIFFERENCES)
+def test_visible_difference_of_odd_page_changes_the_hash(
+    stable_hash: Hasher, markup: str, before: str, after: str
+) -> None:
+    page = markup if markup.startswith("<html") else f"<!doctype html><meta charset=utf-8><title>Tide</title>{markup}"
     old, new = (page.replace("%s", value).encode() for value in (before, after))
     assert fingerprint_page(parse_html(old)) != fingerprint_page(parse_html(new))
-    assert not is_sure(left, old, new)
+    assert not is_equal(stable_hash, old, new)
 
 
 @pytest.mark.parametrize("name", sorted(FINGERPRINTED_ATTRIBUTES - {b"aria-controls", b"aria-expanded"}))
-def test_every_attribute_that_a_mark_may_see_stays(left: Sifter, name: bytes) -> None:
-    old, new = (left(b"<div %s='%s'>" % (name.upper(), value)) for value in (b"gull", b"tern"))
+def test_fingerprinted_attributes_change_the_hash(stable_hash: Hasher, name: bytes) -> None:
+    old, new = (stable_hash(b"<div %s='%s'>" % (name.upper(), value)) for value in (b"gull", b"tern"))
     assert old
     assert old != new
-    assert left(b"<div %s=gull>" % name) != left(b"<div>")
+    assert stable_hash(b"<div %s=gull>" % name) != stable_hash(b"<div>")
 
 
-@pytest.mark.parametrize("piece", DOUBTFUL)
-def test_where_tags_may_not_be_what_they_seem_nothing_is_said(left: Sifter, piece: str) -> None:
-    assert left(written(piece, 0)) == b""
+@pytest.mark.parametrize("markup", REJECTED)
+def test_ambiguous_markup_has_no_hash(stable_hash: Hasher, markup: str) -> None:
+    assert stable_hash(build_page(markup, 0)) == b""
 
 
-def test_nothing_is_said_of_pages_in_other_charsets(left: Sifter) -> None:
-    assert left("<p>Küste".encode()) != b""
-    assert left("<p>Küste".encode("latin-1")) == b""
+def test_page_in_another_charset_has_no_hash(stable_hash: Hasher) -> None:
+    assert stable_hash("<p>Küste".encode()) != b""
+    assert stable_hash("<p>Küste".encode("latin-1")) == b""
 
 
-def test_scripts_are_cut_as_marks_cut_them(left: Sifter) -> None:
+def test_scripts_are_hashed_as_in_fingerprints(stable_hash: Hasher) -> None:
     for length in (
         MAX_IDENTIFIER_CODE_SIZE - 1,
         MAX_IDENTIFIER_CODE_SIZE,
@@ -192,79 +192,81 @@ def test_scripts_are_cut_as_marks_cut_them(left: Sifter) -> None:
     ):
         code = "go('a');\r\n".ljust(length + 1, "x")
         for other in (code.replace("go", "to"), code.replace("'a'", "'b'"), code.replace("x", "1", 1)):
-            is_sure(left, written(f"<script>{code}</script>", 0), written(f"<script>{other}</script>", 0))
-    assert left(b"<script>go()</script>") != left(b"<script>stop()</script>")
-    assert left(b"<script>'no end()</script>") != left(b"<script>'no edge()</script>")
+            is_equal(stable_hash, build_page(f"<script>{code}</script>", 0), build_page(f"<script>{other}</script>", 0))
+    assert stable_hash(b"<script>go()</script>") != stable_hash(b"<script>stop()</script>")
+    assert stable_hash(b"<script>'no end()</script>") != stable_hash(b"<script>'no edge()</script>")
     for kind in DATA_SCRIPT_TYPES:
         script = f"<script type={kind.upper()}>[%d, {{}}]</script>"
-        assert is_sure(left, written(script, 1), written(script, 2))
+        assert is_equal(stable_hash, build_page(script, 1), build_page(script, 2))
 
 
 @pytest.mark.parametrize(
-    "piece",
+    "markup",
     [
         "<div><button aria-controls=x>More</button><script>go('%s')</script></div><div hidden>An answer</div>",
         "<div class=share-buttons><a href=/share>Share</a> <a href=/s>Tell</a><script>go('%s')</script></div>",
     ],
 )
-def test_how_long_a_script_is_makes_no_others_of_the_words_around_it(left: Sifter, piece: str) -> None:
-    old, new = (f"<main>{PROSE}{piece}</main>".replace("%s", length * "x") for length in (1, 2_900))
-    assert is_sure(left, written(old, 0), written(new, 0))
+def test_script_length_does_not_change_the_text_around_it(stable_hash: Hasher, markup: str) -> None:
+    old, new = (f"<main>{PROSE}{markup}</main>".replace("%s", length * "x") for length in (1, 2_900))
+    assert is_equal(stable_hash, build_page(old, 0), build_page(new, 0))
 
 
-def test_what_a_script_in_a_link_says_is_not_its_words(left: Sifter) -> None:
+def test_script_in_a_link_is_not_link_text(stable_hash: Hasher) -> None:
     link = "<a href=/share>Share<script>go(%d)</script></a>"
     page = f"<main>{PROSE}<div class=share-buttons>{link} <a href=/now>go(1111) now</a></div></main>"
-    assert is_sure(left, written(page, 1_111), written(page, 22_222))
+    assert is_equal(stable_hash, build_page(page, 1_111), build_page(page, 22_222))
 
 
-def test_a_name_of_furniture_has_a_letter_that_is_no_digit() -> None:
-    """Ids of digits of base 16 alone are taken out: none sounds like a menu."""
+def test_boilerplate_names_are_not_hexadecimal() -> None:
+    """Ids of hexadecimal digits are dropped: they are no boilerplate names."""
     assert all(set(sign.decode()) - set("abcdef") for sign in REQUIRED_SUBSTRINGS)
 
 
 @given(st.integers(0, 1 << 32))
-def test_of_pages_nobody_would_write_no_more_is_taken_out_than_marks_miss(left: Sifter, seed: int) -> None:
+def test_equal_hash_implies_equal_fingerprint_on_tag_soup(stable_hash: Hasher, seed: int) -> None:
     dice = Random(seed)
-    page = re.sub("option", "b", soup(dice), flags=re.IGNORECASE)  # of which marks see scripts that nobody reads
+    page = re.sub("option", "b", soup(dice), flags=re.IGNORECASE)  # fingerprints read scripts inside options
     for _ in range(3):
-        piece, at = dice.choice((*UNSEEN, *KEPT)), dice.randrange(len(page) + 1)
-        page = page[:at] + piece + page[at:]
-    is_sure(left, *(page.replace("%d", str(number)).encode() for number in (1_111, 22_222)))
+        markup, at = dice.choice((*IGNORED, *KEPT)), dice.randrange(len(page) + 1)
+        page = page[:at] + markup + page[at:]
+    is_equal(stable_hash, *(page.replace("%d", str(number)).encode() for number in (1_111, 22_222)))
 
 
-def test_no_more_is_taken_out_of_live_pages_than_marks_miss(left: Sifter, suites: Path) -> None:
-    folder, sure = suites / "change-ota", 0
+def test_equal_hash_implies_equal_fingerprint_on_live_pages(stable_hash: Hasher, suites: Path) -> None:
+    folder, equal_count = suites / "change-ota", 0
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
     for pair in pairs:
-        sure += is_sure(left, *(gzip.decompress((folder / pair[side]).read_bytes()) for side in ("old", "new")))
-    assert sure > len(pairs) / 5
+        equal_count += is_equal(
+            stable_hash, *(gzip.decompress((folder / pair[side]).read_bytes()) for side in ("old", "new"))
+        )
+    assert equal_count > len(pairs) / 5
 
 
-def test_what_is_left_is_tied_to_its_body() -> None:
-    mark = pack_stable_hash(b"12345678", b"digest of one body")
-    assert unpack_stable_hash(mark, b"digest of one body") == b"12345678"
-    assert unpack_stable_hash(mark, b"another digest") == b""
-    assert unpack_stable_hash(b"\0" + mark, b"digest of one body") == b""
+def test_packed_hash_belongs_to_a_body() -> None:
+    packed = pack_stable_hash(b"12345678", b"digest of one body")
+    assert unpack_stable_hash(packed, b"digest of one body") == b"12345678"
+    assert unpack_stable_hash(packed, b"another digest") == b""
+    assert unpack_stable_hash(b"\0" + packed, b"digest of one body") == b""
     assert unpack_stable_hash(b"", b"digest") == pack_stable_hash(b"", b"digest") == b""
 
 
-def test_without_the_library_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hash_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_native_hasher", None)
     assert compute_stable_hash(b"<p>tide") == b""
 
 
-def test_no_page_reads_or_writes_beyond_its_room(guarded: Callable[[str], None]) -> None:
+def test_no_page_accesses_memory_out_of_bounds(guarded: Callable[[str], None]) -> None:
     guarded(
         """
-        from tests.fingerprint.fast.test_stable_hash import DOUBTFUL, KEPT, UNSEEN
-        from sanderling.fingerprint.fast.stable_hash import sifter
-        left = sifter(native)
+        from tests.fingerprint.fast.test_stable_hash import REJECTED, KEPT, IGNORED
+        from sanderling.fingerprint.fast.stable_hash import build_stable_hasher
+        stable_hash = build_stable_hasher(native)
         for turn in range(6000):
             page = bytearray(soup(dice).encode())
             for _ in range(3):
                 at = dice.randrange(len(page) + 1)
-                page[at:at + dice.randrange(3)] = dice.choice([*UNSEEN, *KEPT, *DOUBTFUL, *BITS]).encode()
-            left(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page))
+                page[at:at + dice.randrange(3)] = dice.choice([*IGNORED, *KEPT, *REJECTED, *BITS]).encode()
+            stable_hash(bytes(page[:dice.randrange(len(page) + 1)] if turn % 3 else page))
         """
     )

@@ -1,17 +1,14 @@
-"""Where two trees differ, and which parts of a mark can see it."""
-
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from sanderling.fingerprint.fast import tree_diff
+from sanderling.fingerprint.fast.fingerprint_parts import ALL_PARTS, FingerprintPart
 from sanderling.fingerprint.fast.tree_diff import (
-    ALL_PARTS,
     MAX_COMPARED_ELEMENTS,
     UNKNOWN_RANGE,
     DifferenceRange,
-    FingerprintPart,
     diff_trees,
 )
 from sanderling.html.parser import parse_html
@@ -23,13 +20,13 @@ PAGE = (
 )
 
 
-def parts(old: str, new: str, spots: DifferenceRange = UNKNOWN_RANGE) -> set[FingerprintPart]:
-    mine, yours = (parse_html(page.encode(), "utf-8", positions=True) for page in (old, new))
-    return diff_trees(mine, yours, len(old), spots).parts
+def find_parts(old: str, new: str, difference_range: DifferenceRange = UNKNOWN_RANGE) -> set[FingerprintPart]:
+    old_tree, new_tree = (parse_html(page.encode(), "utf-8", positions=True) for page in (old, new))
+    return diff_trees(old_tree, new_tree, len(old), difference_range).parts
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "seen"),
+    ("old", "new", "affected"),
     [
         ("Terns", "Skuas", {FingerprintPart.TEXT}),
         ("<p>Terns", "<p data-x=1><!-- x -->Terns", set()),
@@ -55,13 +52,13 @@ def parts(old: str, new: str, spots: DifferenceRange = UNKNOWN_RANGE) -> set[Fin
         ("<head>", "<head><meta name=x><link rel=next href=/n>", set()),
     ],
 )
-def test_only_the_parts_that_see_a_difference_are_named(old: str, new: str, seen: set[FingerprintPart]) -> None:
+def test_only_affected_parts_are_found(old: str, new: str, affected: set[FingerprintPart]) -> None:
     other = PAGE.replace(old, new)
-    assert parts(PAGE, other) == seen
-    assert parts(other, PAGE) == seen
+    assert find_parts(PAGE, other) == affected
+    assert find_parts(other, PAGE) == affected
 
 
-def test_scripts_that_differ_are_listed() -> None:
+def test_changed_scripts_are_listed() -> None:
     old, new = (parse_html(page.encode(), "utf-8") for page in (PAGE, PAGE.replace("start", "stop")))
     found = diff_trees(old, new, len(PAGE))
     assert [script.text for script in found.removed_scripts] == ["start();"]
@@ -69,57 +66,62 @@ def test_scripts_that_differ_are_listed() -> None:
     assert not found.parts
 
 
-def test_what_only_moved_on_is_not_looked_into() -> None:
+def test_shifted_siblings_are_not_compared() -> None:
     rows = "".join(f"<div><img src=/{number}.png></div>" for number in range(50))
     page = f"<main>{rows}</main><p>End</p>"
     for new in (f"<main><p>New</p>{rows}<p>Last</p></main><p>End.</p>", f"<main>{rows[33:]}</main><p>End.</p>"):
-        assert FingerprintPart.FORMS not in parts(page, new)
-    assert FingerprintPart.IMAGES not in parts(page, f"<main><p>New</p>{rows}<p>Last</p></main><p>End.</p>")
+        assert FingerprintPart.FORMS not in find_parts(page, new)
+    assert FingerprintPart.IMAGES not in find_parts(page, f"<main><p>New</p>{rows}<p>Last</p></main><p>End.</p>")
 
 
-def test_where_very_much_differs_everything_does() -> None:
+def test_all_parts_are_affected_beyond_the_budget() -> None:
     old, new = ("".join(f"<p>{word}</p>" for _ in range(MAX_COMPARED_ELEMENTS + 1)) for word in ("a", "b"))
-    assert parts(old, new) == ALL_PARTS
+    assert find_parts(old, new) == ALL_PARTS
 
 
 @pytest.mark.parametrize("line", [1, 3, 99])
-def test_a_hint_that_is_wrong_does_no_harm(line: int) -> None:
+def test_wrong_hint_does_not_change_the_result(line: int) -> None:
     page = "<div>\n<p>Gulls</p>\n<p>Terns</p>\n</div>\n<p>Waders</p>"
-    assert parts(page, page.replace("Terns", "Skuas"), DifferenceRange((line, 0), (line, 9))) == {FingerprintPart.TEXT}
-    assert parts(page, page, DifferenceRange((line, 0), (line, 9))) == set()
+    assert find_parts(page, page.replace("Terns", "Skuas"), DifferenceRange((line, 0), (line, 9))) == {
+        FingerprintPart.TEXT
+    }
+    assert find_parts(page, page, DifferenceRange((line, 0), (line, 9))) == set()
 
 
-class Piece(str):
-    """A text that may be joined with all others at once, not with one of them."""
+class JoinOnlyText(str):
+    """A text that allows only join(), not repeated concatenation."""
 
     def __format__(self, _: str) -> str:
-        raise AssertionError("written into another text")
+        raise AssertionError("formatted")
 
     def __add__(self, _: str) -> str:
-        raise AssertionError("added to")
+        raise AssertionError("concatenated")
 
 
 @dataclass
-class Words:
-    """A node of text."""
-
+class FakeText:
     data: str
 
 
-def test_texts_in_a_row_are_joined_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_diff, "Text", Words)
-    nodes: list[Any] = [Words(Piece("a")), Words(Piece("b")), parse_html(b"<p>x").find("p"), Words(Piece("c"))]
-    kept = tree_diff._read_siblings(nodes, parse_html(b"")).nodes
-    assert [kept[0], kept[2]] == ["ab", "c"]
+def test_adjacent_texts_are_joined_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_diff, "Text", FakeText)
+    nodes: list[Any] = [
+        FakeText(JoinOnlyText("a")),
+        FakeText(JoinOnlyText("b")),
+        parse_html(b"<p>x").find("p"),
+        FakeText(JoinOnlyText("c")),
+    ]
+    nodes_read = tree_diff._read_siblings(nodes, parse_html(b"")).nodes
+    assert [nodes_read[0], nodes_read[2]] == ["ab", "c"]
 
 
-def test_once_enough_is_known_it_is_looked_no_further() -> None:
+def test_comparison_stops_at_stop_parts() -> None:
     old, new = "<p>a</p><p>b</p><img src=a>" * 9, "<p>a</p><div>b</div><img src=b>" * 9
     before, after = (parse_html(markup.encode()) for markup in (old, new))
-    whole, enough = (
+    whole, stopped = (
         diff_trees(before, after, 1_000),
         diff_trees(before, after, 1_000, stop_parts={FingerprintPart.STRUCTURE}),
     )
-    assert FingerprintPart.STRUCTURE in whole.parts & enough.parts
-    assert enough.remaining_elements > whole.remaining_elements
+    assert FingerprintPart.STRUCTURE in whole.parts & stopped.parts
+    assert stopped.remaining_elements > whole.remaining_elements
     assert diff_trees(before, parse_html(old.encode()), 1_000, stop_parts={FingerprintPart.STRUCTURE}).parts == set()

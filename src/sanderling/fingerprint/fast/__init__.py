@@ -1,1 +1,1 @@
-"""Fast comparison of two page versions; every shortcut agrees with the full fingerprint."""
+"""Fast comparison of two page versions, with the same result as comparing full fingerprints."""

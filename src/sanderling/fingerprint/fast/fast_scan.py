@@ -1,7 +1,7 @@
-"""A new page at a glance: all that is asked of it, read without a tree, where that makes no difference.
+"""Fast scan: read a new page in a single pass in C, without a tree.
 
-`c/glance.c` reads most pages of most sites so, in less than half of the time; the others it gives back, and they are
-parsed. What it says is what the tree says.
+`html/_native` handles most pages in less than half of the time and rejects the others, which are parsed. Both give the
+same result.
 """
 
 import ctypes
@@ -14,17 +14,18 @@ from sanderling.html.native import NATIVE, NativeLibrary
 from sanderling.html.scanned_page import FIELD_END, ScannedElement, ScanResult
 from sanderling.html.text import MAX_TEXT
 
-MAX_FIELDS = 100_000  # fields that elements tell; of more a tree takes less room
+MAX_FIELDS = 100_000  # of all elements; a tree takes less memory than more
 
 
 class _NativeScan(ctypes.Structure):
-    """What the library gives: texts in UTF-8, to be given back."""
+    """UTF-8 texts in a buffer of the library, to be released."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
-        *((name, ctypes.c_uint64) for name in ("links_size", "said_size", "text_size", "letters", "told", "blocks")),
-        ("marks", NativeHashes),
-        ("is_marked", ctypes.c_int32),
+        *((name, ctypes.c_void_p) for name in ("buffer", "data", "text")),
+        *((name, ctypes.c_uint64) for name in ("links_size", "data_size", "text_size")),
+        *((name, ctypes.c_uint64) for name in ("text_length", "field_count", "block_count")),
+        ("hashes", NativeHashes),
+        ("hash_status", ctypes.c_int32),
     )
 
     def read_text(self) -> str:
@@ -32,7 +33,7 @@ class _NativeScan(ctypes.Structure):
 
 
 def scan_page(body: bytes, charset: str) -> ScanResult | None:
-    """Look at a page; None says that it has to be parsed."""
+    """Scan a page; None if it has to be parsed."""
     if _native_scanner is None or len(body) > MAX_TEXT:
         return None
     encoding = find_declared_encoding(body, charset)
@@ -40,45 +41,47 @@ def scan_page(body: bytes, charset: str) -> ScanResult | None:
 
 
 def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResult | None]:
-    """Call the library."""
-    look, give_back = native.library.sanderling_glance, native.library.sanderling_give_back
+    scan, release = native.library.sanderling_glance, native.library.sanderling_give_back
     pointer = ctypes.POINTER(_NativeScan)
-    look.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
-    give_back.argtypes = (ctypes.c_void_p,)
+    scan.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
+    release.argtypes = (ctypes.c_void_p,)
 
-    def seen(body: bytes, encoding: str) -> ScanResult | None:
+    def scan_body(body: bytes, encoding: str) -> ScanResult | None:
         found = _NativeScan()
-        if not look(body, len(body), native.hash_function, found):
+        if not scan(body, len(body), native.hash_function, found):
             return None
         try:
             return _build_scan_result(found, encoding)
         finally:
-            give_back(found.room)
+            release(found.buffer)
 
-    return seen
+    return scan_body
 
 
 def _build_scan_result(native_scan: _NativeScan, encoding: str) -> ScanResult | None:
-    if native_scan.told > MAX_FIELDS:
+    links_size, field_count = native_scan.links_size, native_scan.field_count
+    if field_count > MAX_FIELDS:
         return None
-    table = ctypes.string_at(native_scan.said, native_scan.links_size)
-    said = ctypes.string_at(native_scan.said + native_scan.links_size, native_scan.said_size - native_scan.links_size)
-    fields = said.decode().split(FIELD_END)
-    told = list(
-        map(ScannedElement._make, zip(*[iter(fields[: native_scan.told])] * len(ScannedElement._fields), strict=True))
+    link_table = ctypes.string_at(native_scan.data, links_size)
+    data = ctypes.string_at(native_scan.data + links_size, native_scan.data_size - links_size)
+    fields = data.decode().split(FIELD_END)
+    elements = list(
+        map(ScannedElement._make, zip(*[iter(fields[:field_count])] * len(ScannedElement._fields), strict=True))
     )
-    language, heading, *bare = fields[native_scan.told + native_scan.blocks : -1]
-    if native_scan.letters <= MAX_NOTICE_LENGTH:
-        title = next((one.text for one in told if one.tag == "title" and not one.is_in_noscript), "")
+    blocks_end = field_count + native_scan.block_count
+    language, heading, *same_page_link = fields[blocks_end:-1]
+    if native_scan.text_length <= MAX_NOTICE_LENGTH:
+        title = next((one.text for one in elements if one.tag == "title" and not one.is_in_noscript), "")
         if may_be_soft_error((title, heading), native_scan.read_text()):
             return None
-    marks = (
-        pack_native_hashes(native_scan.marks)
-        if native_scan.is_marked == NATIVE_OK
+    fingerprints = (
+        pack_native_hashes(native_scan.hashes)
+        if native_scan.hash_status == NATIVE_OK
         else fingerprint_text_in_python(native_scan.read_text())
     )
-    blocks = fields[native_scan.told : native_scan.told + native_scan.blocks]
-    return ScanResult(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
+    blocks = fields[field_count:blocks_end]
+    link = (same_page_link[0], same_page_link[1]) if same_page_link else None
+    return ScanResult(encoding, language, elements, link_table, blocks, fingerprints, link)
 
 
 _native_scanner = build_page_scanner(NATIVE) if NATIVE is not None else None

@@ -1,7 +1,7 @@
-"""What is left of a page without what no mark sees: tokens, comments, hidden values, the data in scripts.
+"""The stable hash of a page ignores tokens, comments, hidden values, and data in scripts.
 
-Two versions of which the same is left differ in nothing that is ever told, and need not be compared. That is known
-where the library was compiled (`c/sieve.c`); elsewhere all pages whose bytes differ are compared.
+Versions with the same stable hash have the same fingerprint and need not be compared. Without the compiled library
+there are no stable hashes.
 """
 
 import ctypes
@@ -10,23 +10,22 @@ from collections.abc import Callable
 from sanderling.fingerprint.model import FINGERPRINT_VERSION
 from sanderling.html.native import NATIVE, NativeLibrary
 
-HASHED_CHARSET = "utf-8"  # pages in others are not sifted
-DIGEST_PREFIX_SIZE = 8  # bytes of a digest that say of which body something is left
-_VERSION_PREFIX = FINGERPRINT_VERSION.to_bytes(2, "big")  # of what these marks do not see
+HASHED_CHARSET = "utf-8"  # pages in other charsets have no stable hash
+DIGEST_PREFIX_SIZE = 8  # bytes of the body digest stored with the hash
+_VERSION_PREFIX = FINGERPRINT_VERSION.to_bytes(2, "big")  # what is stable depends on the version
 
 
 def compute_stable_hash(body: bytes) -> bytes:
-    """Hash what is left of a page in UTF-8; empty if that is not sure."""
+    """Return the stable hash of a page in UTF-8; empty if unknown."""
     return _native_hasher(body) if _native_hasher is not None else b""
 
 
 def pack_stable_hash(stable_hash: bytes, digest: bytes) -> bytes:
-    """Write down what is left of the body with this digest."""
     return _VERSION_PREFIX + stable_hash + digest[:DIGEST_PREFIX_SIZE] if stable_hash else b""
 
 
 def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
-    """Read what is left of the body with this digest; empty if that was not written down."""
+    """Return the packed hash; empty if it belongs to another body or version."""
     return (
         packed_hash[len(_VERSION_PREFIX) : -DIGEST_PREFIX_SIZE]
         if packed_hash == pack_stable_hash(packed_hash[len(_VERSION_PREFIX) : -DIGEST_PREFIX_SIZE], digest)
@@ -35,15 +34,14 @@ def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
 
 
 def build_stable_hasher(native: NativeLibrary) -> Callable[[bytes], bytes]:
-    """Call the library."""
     call = native.library.sanderling_sift
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
 
-    def made(body: bytes) -> bytes:
-        found = ctypes.c_uint64()
-        return found.value.to_bytes(8, "big") if call(body, len(body), native.hash_function, found) else b""
+    def hash_body(body: bytes) -> bytes:
+        result = ctypes.c_uint64()
+        return result.value.to_bytes(8, "big") if call(body, len(body), native.hash_function, result) else b""
 
-    return made
+    return hash_body
 
 
 _native_hasher = build_stable_hasher(NATIVE) if NATIVE is not None else None

@@ -1,16 +1,17 @@
-"""A tag of two versions of a page, laid side by side: is it the same but for what no mark sees?"""
+"""Compare a tag of two versions without tokens and ignored attributes."""
 
 import re
 from html import unescape
 
 from sanderling.content.class_names import classify_name
 from sanderling.content.volatile.strip import strip_build_id
-from sanderling.fingerprint.assets import normalize_href, normalize_image_source
+from sanderling.fingerprint.assets import normalize_image_source
+from sanderling.fingerprint.link_targets import normalize_href
 
 ATTRIBUTE_VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 MATCH_TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + ATTRIBUTE_VALUE + rb")?)*+[\s/]*+"
-).fullmatch  # in one go, whatever stands there
+).fullmatch  # possessive: linear time on any input
 DISPLAY_ATTRIBUTES = (b"class", b"style", b"role", b"hidden")
 FINGERPRINTED_ATTRIBUTES = frozenset(
     (
@@ -19,17 +20,15 @@ FINGERPRINTED_ATTRIBUTES = frozenset(
         *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
         *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href", b"aria-controls", b"aria-expanded"),
     )
-)  # attributes that a mark may see, of whichever tag; and all that begin with "on"
+)  # attributes that can affect a fingerprint on some tag, besides event handlers
 ATTRIBUTE_PATTERN = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + ATTRIBUTE_VALUE + rb"))?")
 REMOVE_IGNORED_ATTRIBUTES = re.compile(
     rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-(?!controls|expanded)[\w-]*)=\"[^\"]*\""
-).sub  # what no mark sees
-FIND_AMBIGUOUS_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the end of a value that has a name in it
+).sub  # never affect a fingerprint
+FIND_AMBIGUOUS_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the closing quote of an earlier value
 
 
 class TagWithText:
-    """A tag and the words after it."""
-
     __slots__ = ("source", "tag", "text")
 
     def __init__(self, source: bytes) -> None:
@@ -37,63 +36,57 @@ class TagWithText:
         self.tag, _, self.text = source.partition(b">")
 
     def is_equivalent_to(self, other: "TagWithText") -> bool:
-        """Say whether a mark sees the same of two tags; that is sure if they differ in what it never sees."""
+        """Return whether two tags certainly have the same fingerprint."""
         if not self.is_single_tag or not other.is_single_tag:
             return False
         return self.is_equal_without_ignored(other) or normalize_tag(self.tag) == normalize_tag(other.tag)
 
     def is_equal_without_ignored(self, other: "TagWithText") -> bool:
-        """Say whether two tags differ, if at all, in what is never seen of any tag."""
+        """Return whether two tags differ at most in ignored attributes."""
         return self.tag == other.tag or (
             self.has_simple_quotes and other.has_simple_quotes and self.cleaned_tag == other.cleaned_tag
         )
 
     @property
     def has_simple_quotes(self) -> bool:
-        """Do its quotes stand where they seem to?"""
         return b"'" not in self.tag and FIND_AMBIGUOUS_QUOTE(self.tag) is None
 
     @property
     def cleaned_tag(self) -> bytes:
-        """The tag without what no mark sees."""
         return REMOVE_IGNORED_ATTRIBUTES(b"", self.tag)
 
     @property
     def is_single_tag(self) -> bool:
-        """Do the first angles around the tag belong to it, and to nothing else?"""
         return self.source.count(b">") == 1 and self.has_valid_tag
 
     @property
     def has_valid_tag(self) -> bool:
-        """Does it read like one tag?"""
         return MATCH_TAG(self.tag) is not None
 
 
 def normalize_tag(tag: bytes) -> bytes:
-    """Leave out of a tag what a mark never sees: tokens, what is written for scripts alone."""
+    """Keep only attributes and values that can affect a fingerprint."""
     name, *rest = tag.split(None, 1)
-    found = [(key.lower(), value) for key, value in ATTRIBUTE_PATTERN.findall(rest[0] if rest else b"")]
-    small = name.lower()
-    kept = [small, *(key + b"=" + value for key, value in _select_attributes(small, found))]
-    return b" ".join(kept)
+    attributes = [(key.lower(), value) for key, value in ATTRIBUTE_PATTERN.findall(rest[0] if rest else b"")]
+    tag_name = name.lower()
+    parts = [tag_name, *(key + b"=" + value for key, value in _select_attributes(tag_name, attributes))]
+    return b" ".join(parts)
 
 
 def _select_attributes(tag_name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Choose what tells of the attributes of a tag."""
-    seen = [(key, value) for key, value in attributes if key in FINGERPRINTED_ATTRIBUTES or key.startswith(b"on")]
+    known = [(key, value) for key, value in attributes if key in FINGERPRINTED_ATTRIBUTES or key.startswith(b"on")]
     match tag_name:
-        case b"meta" | b"script":  # scripts are compared by themselves
-            return [(key, value) for key, value in seen if key in DISPLAY_ATTRIBUTES or key.startswith(b"on")]
-        case b"link" if not _can_contain_word(seen, b"rel", b"stylesheet"):
-            return [(key, value) for key, value in seen if key in DISPLAY_ATTRIBUTES or key.startswith(b"on")]
-        case b"input" if _get_attribute(seen, b"type").strip(b"\"' ").lower() == b"hidden":
-            return [(key, _normalize_value(tag_name, key, value)) for key, value in seen if key != b"value"]
+        case b"meta" | b"script":  # scripts are compared separately
+            return [(key, value) for key, value in known if key in DISPLAY_ATTRIBUTES or key.startswith(b"on")]
+        case b"link" if not _can_contain_word(known, b"rel", b"stylesheet"):
+            return [(key, value) for key, value in known if key in DISPLAY_ATTRIBUTES or key.startswith(b"on")]
+        case b"input" if _get_attribute(known, b"type").strip(b"\"' ").lower() == b"hidden":
+            return [(key, _normalize_value(tag_name, key, value)) for key, value in known if key != b"value"]
         case _:
-            return [(key, _normalize_value(tag_name, key, value)) for key, value in seen]
+            return [(key, _normalize_value(tag_name, key, value)) for key, value in known]
 
 
 def _get_attribute(attributes: list[tuple[bytes, bytes]], name: bytes) -> bytes:
-    """The value of an attribute; one that is given again counts for nothing."""
     return next((value for key, value in attributes if key == name), b"")
 
 
@@ -103,13 +96,13 @@ def _can_contain_word(attributes: list[tuple[bytes, bytes]], name: bytes, word: 
 
 
 def _normalize_value(tag_name: bytes, attribute: bytes, value: bytes) -> bytes:
-    """Spell a value as marks see it: without what changes by itself; as it is where that is not sure."""
+    """Strip volatile parts of a value; unchanged if that is not safe."""
     if not value.isascii() or value.lstrip(b"\"' ")[:5].lower() == b"data:":
         return value
     match tag_name, attribute:
-        case _, b"aria-controls" | b"aria-expanded":  # marks only ask whether there is one
+        case _, b"aria-controls" | b"aria-expanded":  # only its presence matters
             return b"" if value.strip(b"\"'") else value
-        case _, b"id":  # marks only ask what it sounds like
+        case _, b"id":  # only its class of names matters
             return b"%d" % classify_name(_unquote_value(value))
         case b"img", b"src" | b"srcset":
             return normalize_image_source(_unquote_value(value)).encode()
@@ -122,6 +115,6 @@ def _normalize_value(tag_name: bytes, attribute: bytes, value: bytes) -> bytes:
 
 
 def _unquote_value(value: bytes) -> str:
-    """A value without its quotes; latin-1 keeps bytes of every charset apart."""
-    inner = value[1:-1] if value.startswith((b'"', b"'")) else value  # what quotes are inside is part of it
+    """Strip quotes; latin-1 keeps the bytes of every charset distinct."""
+    inner = value[1:-1] if value.startswith((b'"', b"'")) else value  # inner quotes belong to the value
     return unescape(inner.decode("latin-1"))

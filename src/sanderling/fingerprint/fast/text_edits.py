@@ -1,7 +1,7 @@
-"""Pieces of text that stand in the place of others, between the same tags: what the tree was is known from what it is.
+"""Locate edited texts in a tree, so that the old tree can be restored.
 
-That a piece of the body is text, and not part of a script or a value, the tree bears witness to: it has as many such
-texts behind such tags as there are spots, and the last version has these words nowhere.
+That bytes are text, not code or a value, is verified with the tree: it must contain as many such texts after such tags
+as there are differences, and the old body must not contain the new text.
 """
 
 import re
@@ -18,7 +18,9 @@ from sanderling.fingerprint.fast.tag_compare import MATCH_TAG
 from sanderling.html.parser import Document, Element
 
 WHITESPACE = b" \t\n\f"
-SPECIAL_TEXT_TAGS = frozenset(("title", "option", "template", "script", "style"))  # where marks see words in other ways
+SPECIAL_TEXT_TAGS = frozenset(
+    ("title", "option", "template", "script", "style")
+)  # their text is fingerprinted in other ways
 VOID_TAGS = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
 
 FIND_NUMERIC_REFERENCES = re.compile(r"&#[xX]?[0-9a-fA-F]+;?").findall
@@ -26,14 +28,12 @@ GET_FIRST_CHILD, GET_NEXT_SIBLING = itemgetter(0), attrgetter("next_sibling")
 
 
 class TextEdit(Struct, frozen=True):
-    """A text of a tree, and what it was."""
-
     node: Text
     old_text: str
 
 
 class RawTextEdit(Struct, frozen=True):
-    """A tag without its angles, and the words behind it as they were and as they are."""
+    """A tag without angle brackets, and the text after it."""
 
     tag: bytes
     old_text: bytes
@@ -41,59 +41,59 @@ class RawTextEdit(Struct, frozen=True):
 
 
 def parse_text_edit(old_markup: bytes, new_markup: bytes) -> RawTextEdit | None:
-    """Read two versions of a tag with the words behind it; None if more than these may differ."""
+    """Parse two versions of a tag with text; None if more than the text may differ."""
     tag, _, old = old_markup[1:].partition(b">")
-    same, _, new = new_markup[1:].partition(b">")
-    if tag != same or old_markup[:1] != b"<" or b"\0" in old or b"\r" in old or not _has_same_blanks(old, new):
+    new_tag, _, new = new_markup[1:].partition(b">")
+    if tag != new_tag or old_markup[:1] != b"<" or b"\0" in old or b"\r" in old or not _has_same_blanks(old, new):
         return None
     return RawTextEdit(tag, old, new) if MATCH_TAG(tag) is not None else None
 
 
 def _has_same_blanks(old: bytes, new: bytes) -> bool:
-    """Say whether there are words in both texts, and the same blanks around them."""
-    left, right = len(old.lstrip(WHITESPACE)), len(new.lstrip(WHITESPACE))
-    if not left or not right or old[: len(old) - left] != new[: len(new) - right]:
+    old_size, new_size = len(old.lstrip(WHITESPACE)), len(new.lstrip(WHITESPACE))
+    if not old_size or not new_size or old[: len(old) - old_size] != new[: len(new) - new_size]:
         return False
     return old[len(old.rstrip(WHITESPACE)) :] == new[len(new.rstrip(WHITESPACE)) :]
 
 
 def locate_text_edits(tree: Document, raw_edits: Sequence[RawTextEdit], old_body: bytes) -> list[TextEdit] | None:
-    """Find the texts in a tree that were others in the last version; None if they are not sure to be there."""
-    times = Counter((one.tag.split(None, 1)[0], one.new_text) for one in raw_edits)
-    were = {(one.tag.split(None, 1)[0], one.new_text): one.old_text for one in raw_edits}
-    found: list[TextEdit] = []
-    for (name, after), many in times.items():
-        before, now = (_decode_text(words, tree.encoding or "utf-8") for words in (were[name, after], after))
-        nodes = list(_find_texts(tree, name.decode("ascii", "replace").lower(), now)) if before and now else []
-        if len(nodes) != many or after in old_body:
+    """Find the edited text nodes; None if they are not certain."""
+    counts = Counter((edit.tag.split(None, 1)[0], edit.new_text) for edit in raw_edits)
+    old_texts = {(edit.tag.split(None, 1)[0], edit.new_text): edit.old_text for edit in raw_edits}
+    edits: list[TextEdit] = []
+    for (name, raw_text), count in counts.items():
+        old_text, new_text = (
+            _decode_text(text, tree.encoding or "utf-8") for text in (old_texts[name, raw_text], raw_text)
+        )
+        nodes = (
+            list(_find_texts(tree, name.decode("ascii", "replace").lower(), new_text)) if old_text and new_text else []
+        )
+        if len(nodes) != count or raw_text in old_body:
             return None
-        found += [TextEdit(node, before) for node in nodes]
-    is_one = all(were[one.tag.split(None, 1)[0], one.new_text] == one.old_text for one in raw_edits)
-    return found if is_one else None
+        edits += [TextEdit(node, old_text) for node in nodes]
+    is_consistent = all(old_texts[edit.tag.split(None, 1)[0], edit.new_text] == edit.old_text for edit in raw_edits)
+    return edits if is_consistent else None
 
 
 def _decode_text(raw_text: bytes, charset: str) -> str:
-    """Read a text as the parser would; nothing if that is not sure."""
+    """Decode a text as the parser does; empty if not certain."""
     if not raw_text.isascii() and charset.lower() != "utf-8":
         return ""
     try:
         text = raw_text.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    is_sure = (
-        all(map(unescape, FIND_NUMERIC_REFERENCES(text))) if "&#" in text else True
-    )  # the parser drops none of them
-    return unescape(text) if is_sure else ""
+    has_dropped_references = "&#" in text and not all(map(unescape, FIND_NUMERIC_REFERENCES(text)))
+    return "" if has_dropped_references else unescape(text)
 
 
 def _find_texts(tree: Document, tag_name: str, text: str) -> Iterator[Text]:
-    """Find the texts of these words that stand right behind a tag; there may be many such tags."""
-    bare = tag_name.strip("/")
-    is_inside = not tag_name.startswith("/") and bare not in VOID_TAGS
-    elements = tree.find_all(bare)
+    element_name = tag_name.strip("/")
+    is_inside = not tag_name.startswith("/") and element_name not in VOID_TAGS
+    elements = tree.find_all(element_name)
     nodes = list(map(GET_FIRST_CHILD, filter(len, elements)) if is_inside else map(GET_NEXT_SIBLING, elements))
-    said = map(getattr, nodes, repeat("data"), repeat(None))
-    for node in compress(nodes, map(eq, said, repeat(text))):
+    texts = map(getattr, nodes, repeat("data"), repeat(None))
+    for node in compress(nodes, map(eq, texts, repeat(text))):
         if isinstance(node, Text) and not _is_special_text(node):
             yield node
 
@@ -104,12 +104,12 @@ def _is_special_text(node: Text) -> bool:
 
 @contextmanager
 def restore_old_texts(edits: Sequence[TextEdit]) -> Iterator[None]:
-    """Give texts the words they had, for a while."""
-    now = [swap.node.data for swap in edits]
+    """Temporarily restore the old text of nodes."""
+    new_texts = [edit.node.data for edit in edits]
     try:
-        for swap in edits:
-            swap.node.data = swap.old_text
+        for edit in edits:
+            edit.node.data = edit.old_text
         yield
     finally:
-        for swap, words in zip(edits, now, strict=True):
-            swap.node.data = words
+        for edit, text in zip(edits, new_texts, strict=True):
+            edit.node.data = text
