@@ -81,7 +81,7 @@ WRITING = [
     ("refresh", "cannot write a collection"),
     ("delete /bird3 --yes", "cannot write a collection"),
     ("url-rules --use", "cannot write a collection"),
-    ("aliases shore --widen", "cannot write these names"),
+    ("aliases shore --expand", "cannot write these names"),
     ("changes --since last --alert json://127.0.0.1:9/", "nothing was sent"),
     ("serve --port 0", "cannot be written to"),
 ]

@@ -135,7 +135,7 @@ def serve_migrant(call: CommandCall) -> int:
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
     if not load_senders(service.senders_file):
         print_message(
-            call, f"no sender is allowed yet: run sanderling migrant allow KEY.pub --senders {service.senders_file}"
+            call, f"no sender allowed yet: sanderling migrant allow KEY.pub --senders {service.senders_file}"
         )
     print_message(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
     with service:
