@@ -1,6 +1,6 @@
 """The two marks of every page's text: a hash to test for equality, and a MinHash sketch to estimate similarity.
 
-They are made in C where that was compiled (`c/textmarks.c`), else in Python. Both say the same to the bit: what
+They are made in C where that was compiled (`html/_native/text_fingerprints.c`), else in Python. Both say the same to the bit: what
 one wrote the other may compare with.
 """
 
@@ -16,7 +16,7 @@ TextFingerprints = tuple[bytes, bytes]
 TextHasher = Callable[[str], TextFingerprints | None]
 
 NATIVE_OK = 1  # what the library gives where it made both marks
-NativeHashes = ctypes.c_uint64 * 5  # MARKS of c/native.h
+NativeHashes = ctypes.c_uint64 * 5  # FINGERPRINT_WORDS of html/_native/native.h
 _pack_hash, _pack_sketch = struct.Struct(">Q").pack, struct.Struct("<4Q").pack
 
 
@@ -37,7 +37,7 @@ def pack_native_hashes(hashes: "ctypes.Array[ctypes.c_uint64]") -> TextFingerpri
 
 def build_text_hasher(native: NativeLibrary) -> TextHasher:
     """Call the library; the result is None where memory is exhausted."""
-    call = native.library.sanderling_text_marks
+    call = native.library.sanderling_text_fingerprints
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, NativeHashes)
 
     def make(words: str) -> TextFingerprints | None:

@@ -27,7 +27,7 @@ BLOCK_SELECTOR = (
 )
 INLINE_WITH_BLOCKS = f":is({INLINE_SELECTOR}):has(> :is({BLOCK_SELECTOR}))"
 INLINE_TAGS = frozenset(INLINE_SELECTOR.split(","))
-LINE_BREAK_TAGS = frozenset(  # must equal `is_breaking` in _native/page.h
+LINE_BREAK_TAGS = frozenset(  # must equal `is_line_breaking` in _native/page.h
     (
         *("br", "hr", "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
         *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),

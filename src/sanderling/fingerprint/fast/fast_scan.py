@@ -1,6 +1,6 @@
 """A new page at a glance: all that is asked of it, read without a tree, where that makes no difference.
 
-`c/glance.c` reads most pages of most sites so, in less than half of the time; the others it gives back, and they are
+`html/_native/fast_scan.c` reads most pages of most sites so, in less than half of the time; the others it gives back, and they are
 parsed. What it says is what the tree says.
 """
 
@@ -21,10 +21,10 @@ class _NativeScan(ctypes.Structure):
     """What the library gives: texts in UTF-8, to be given back."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("room", "said", "text")),
-        *((name, ctypes.c_uint64) for name in ("links_size", "said_size", "text_size", "letters", "told", "blocks")),
-        ("marks", NativeHashes),
-        ("is_marked", ctypes.c_int32),
+        *((name, ctypes.c_void_p) for name in ("memory", "fields", "text")),
+        *((name, ctypes.c_uint64) for name in ("links_size", "fields_size", "text_size", "character_count", "element_fields", "block_fields")),
+        ("fingerprints", NativeHashes),
+        ("fingerprint_status", ctypes.c_int32),
     )
 
     def read_text(self) -> str:
@@ -41,7 +41,7 @@ def scan_page(body: bytes, charset: str) -> ScanResult | None:
 
 def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResult | None]:
     """Call the library."""
-    look, give_back = native.library.sanderling_glance, native.library.sanderling_give_back
+    look, give_back = native.library.sanderling_fast_scan, native.library.sanderling_free
     pointer = ctypes.POINTER(_NativeScan)
     look.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
     give_back.argtypes = (ctypes.c_void_p,)
@@ -53,31 +53,31 @@ def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResu
         try:
             return _build_scan_result(found, encoding)
         finally:
-            give_back(found.room)
+            give_back(found.memory)
 
     return seen
 
 
 def _build_scan_result(native_scan: _NativeScan, encoding: str) -> ScanResult | None:
-    if native_scan.told > MAX_FIELDS:
+    if native_scan.element_fields > MAX_FIELDS:
         return None
-    table = ctypes.string_at(native_scan.said, native_scan.links_size)
-    said = ctypes.string_at(native_scan.said + native_scan.links_size, native_scan.said_size - native_scan.links_size)
+    table = ctypes.string_at(native_scan.fields, native_scan.links_size)
+    said = ctypes.string_at(native_scan.fields + native_scan.links_size, native_scan.fields_size - native_scan.links_size)
     fields = said.decode().split(FIELD_END)
     told = list(
-        map(ScannedElement._make, zip(*[iter(fields[: native_scan.told])] * len(ScannedElement._fields), strict=True))
+        map(ScannedElement._make, zip(*[iter(fields[: native_scan.element_fields])] * len(ScannedElement._fields), strict=True))
     )
-    language, heading, *bare = fields[native_scan.told + native_scan.blocks : -1]
-    if native_scan.letters <= MAX_NOTICE_LENGTH:
+    language, heading, *bare = fields[native_scan.element_fields + native_scan.block_fields : -1]
+    if native_scan.character_count <= MAX_NOTICE_LENGTH:
         title = next((one.text for one in told if one.tag == "title" and not one.is_in_noscript), "")
         if may_be_soft_error((title, heading), native_scan.read_text()):
             return None
     marks = (
-        pack_native_hashes(native_scan.marks)
-        if native_scan.is_marked == NATIVE_OK
+        pack_native_hashes(native_scan.fingerprints)
+        if native_scan.fingerprint_status == NATIVE_OK
         else fingerprint_text_in_python(native_scan.read_text())
     )
-    blocks = fields[native_scan.told : native_scan.told + native_scan.blocks]
+    blocks = fields[native_scan.element_fields : native_scan.element_fields + native_scan.block_fields]
     return ScanResult(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
 
 

@@ -1,7 +1,7 @@
 """What is left of a page without what no mark sees: tokens, comments, hidden values, the data in scripts.
 
 Two versions of which the same is left differ in nothing that is ever told, and need not be compared. That is known
-where the library was compiled (`c/sieve.c`); elsewhere all pages whose bytes differ are compared.
+where the library was compiled (`html/_native/stable_hash.c`); elsewhere all pages whose bytes differ are compared.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
 
 def build_stable_hasher(native: NativeLibrary) -> Callable[[bytes], bytes]:
     """Call the library."""
-    call = native.library.sanderling_sift
+    call = native.library.sanderling_stable_hash
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
 
     def made(body: bytes) -> bytes:
