@@ -21,7 +21,7 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
         pytest.skip("there is no C compiler: apt-get install gcc")
     library = folder / "made.so"
     sources = map(str, SOURCE_DIR.glob("*.c"))
-    made_of = f"-DMADE_OF={compute_checksum(SOURCE_DIR)}u"
+    made_of = f"-DSOURCE_CHECKSUM={compute_checksum(SOURCE_DIR)}u"
     subprocess.run([compiler, *STRICT, *flags, made_of, "-shared", "-fPIC", "-o", str(library), *sources], check=True)
     return library
 

@@ -127,7 +127,6 @@ def find_inline_boilerplate(part: Element) -> list[Element]:
 
 
 def find_comment_sections(tree: Document) -> list[Element]:
-    """Return block elements whose class or id indicates reader comments."""
     elements = (element for element in tree.select(COMMENT_SELECTOR) if element.tag in BLOCK_TAGS)
     return [
         element
@@ -147,7 +146,6 @@ class ClassNameMatches(Struct, frozen=True):
 
 
 def match_class_names(tree: Document) -> ClassNameMatches:
-    """Match the class names and ids of all elements."""
     elements = tree.select("[class]")
     classes = get_attribute_values(elements, "class")
     matches = [*_match_names(elements, classes), *_match_attribute(tree.select("[id]"), "id")]

@@ -20,7 +20,6 @@ def is_collapsible(element: Element) -> bool:
 
 
 def _find_previous_element(element: Element) -> Element | None:
-    """Return the previous sibling element, or None if text is in between."""
     node = element.previous_sibling
     while node is not None and not isinstance(node, Element) and not node.text.strip():
         node = node.previous_sibling

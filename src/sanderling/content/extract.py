@@ -88,7 +88,7 @@ MAX_FIELD_ANCESTORS = 4  # searched for the text of a field
 
 
 class TextBlocks(Struct, frozen=True):
-    """The lines of a page, including empty ones, and their classification. Masks have a byte per line."""
+    """All lines of a page with their classification. Masks have a byte per line."""
 
     lines: list[str]
     main_mask: bytes
@@ -118,7 +118,6 @@ class PageLandmarks(Struct, frozen=True):
 
     @property
     def non_content(self) -> list[Element]:
-        """Elements with a role that excludes them from the text."""
         return [element for role, element in self.roles if role in NON_CONTENT_ROLES]
 
     def find_in_main(self, tree: Document, tag: str) -> list[Element]:
@@ -257,7 +256,6 @@ def _find_form_parts(tree: Document, landmarks: PageLandmarks) -> list[Element]:
 
 
 def _mask_watched_lines(regions: PageRegions, lines: list[str], user_rules: UserRules) -> bytes:
-    """Mask the lines that the user watches and does not ignore."""
     mask = regions.build_mask(WATCHED)
     if user_rules.watch_pattern is not None:
         for n, line in enumerate(lines):

@@ -92,7 +92,6 @@ class LineFeatures:
 
     @cached_property
     def title_lines(self) -> list[int]:
-        """Lines of first-level headings."""
         return sorted(first for first, _ in self.page.titles)
 
     @cached_property

@@ -138,7 +138,7 @@ def find_region_element(region: MainRegion, tree: Document, lines: list[str]) ->
 
 
 def _iterate_line_elements(tree: Document, line_indexes: dict[str, int]) -> Iterator[tuple[Element, int]]:
-    """Yield the elements whose text is one of the lines, with the line number."""
+    """Yield the elements whose text equals a line, with the line number."""
     budget = 2 * MAX_TEXT
     for element in _iterate_leaf_elements(tree) if line_indexes else ():
         line_index = line_indexes.get(get_element_text(element))

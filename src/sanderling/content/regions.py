@@ -278,7 +278,7 @@ class PageRegions(LineCoverage):
 
 
 def _find_menu(run: list[int], link_only_lines: set[int]) -> list[list[int]]:
-    """Return the menu in a run of short lines, from its first to its last link, if most lines are links."""
+    """Return the lines from the first to the last link of a run, if most of its lines are links."""
     links = [n for n in run if n in link_only_lines] if len(run) >= MIN_MENU_LINKS else []
     if len(links) >= MIN_MENU_LINKS and len(links) * 2 > len(run):
         return [run[run.index(links[0]) : run.index(links[-1]) + 1]]

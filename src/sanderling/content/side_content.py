@@ -57,7 +57,6 @@ def _find_title_lines(region: MainRegion, elements: ElementLines, main_mask: byt
 def mask_side_content(
     lines: list[str], main_mask: bytes | bytearray, parts: list[slice], elements: ElementLines
 ) -> bytearray:
-    """Mask the content lines of parts outside the main region."""
     mask, features = bytearray(len(lines)), _PartFeatures(lines, elements)
     outside, in_link_list, in_prompt = (bytearray(len(lines)) for _ in range(3))
     for part in reversed(parts):  # inner parts override outer ones
@@ -85,7 +84,6 @@ def is_link_only(length: int, link_chars: int) -> bool:
 
 
 def find_price_lines(lines: list[str], line_indexes: list[int]) -> list[int]:
-    """Return the lines with a price or stock status."""
     flags = flag_price_lines([lines[n] for n in line_indexes], b"\1" * len(line_indexes))
     return [n for n, flag in zip(line_indexes, flags, strict=True) if flag & PRICE_FLAG]
 
@@ -134,14 +132,12 @@ class _PartFeatures:
         return _count_starts(self.heading_lines, part) > 0 or _count_starts(self.article_lines, part) > 0
 
     def is_long_text(self, part: slice) -> bool:
-        """Return whether a part has long lines with few links."""
         link_chars: int = self.link_char_sums[part.stop] - self.link_char_sums[part.start]
         return sum(filter(LONG_LINE_LENGTH.__le__, self.char_counts[part])) > max(
             2 * LONG_LINE_LENGTH, MIN_TEXT_TO_LINK_RATIO * link_chars
         )
 
     def is_prompt(self, part: slice) -> bool:
-        """Return whether a part has buttons and exactly one heading."""
         return _count_starts(self.heading_lines, part) == 1 and _count_starts(self.button_lines, part) > 0
 
     def is_link_list(self, part: slice) -> bool:
@@ -154,7 +150,6 @@ class _PartFeatures:
 
 
 def _is_outgoing_link(line: str, link_chars: int) -> bool:
-    """Return whether a line is a link that is not an email address."""
     return is_link_only(len(line), link_chars) and "@" not in line
 
 

@@ -189,5 +189,4 @@ def _matches(pattern: str, text: str) -> bool:
 
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern on first use: most crawls need few of them."""
     return re.compile(pattern, re.IGNORECASE)

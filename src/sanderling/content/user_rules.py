@@ -26,12 +26,10 @@ class UserRules(Struct, frozen=True, dict=True):
 
     @cached_property
     def ignore_pattern(self) -> Pattern[str] | None:
-        """Union of the ignored text patterns, or None."""
         return re.compile("|".join(f"(?:{part})" for part in self.ignore_text)) if self.ignore_text else None
 
     @cached_property
     def watch_pattern(self) -> Pattern[str] | None:
-        """Union of the watched text patterns, or None."""
         return re.compile("|".join(f"(?:{part})" for part in self.watch_text)) if self.watch_text else None
 
     @property

@@ -101,7 +101,6 @@ def _delete_selection(
     report: DeletionReport,
     erased: ErasedRecords,
 ) -> None:
-    """Delete the pages of a selection, chunk by chunk."""
     db, ids = collection.db, select_url_ids(collection.db, selection)
     state = UrlState.GONE if selection.is_by_age else UrlState.SKIPPED
     deleter = PageDeleter(

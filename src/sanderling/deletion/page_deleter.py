@@ -61,8 +61,6 @@ SELECT_VISIT_RECORDS = (
 
 
 class DeletionOptions(Struct, frozen=True):
-    """Parameters of a deletion."""
-
     now: float
     session: int
     page_columns: Sequence[tuple[str, str]]  # (table, column with the URL id) of all page data
@@ -140,7 +138,7 @@ class PageDeleter:
         return replaced
 
     def _rewrite_records(self, visit_records: Sequence[tuple[VisitRecord, StoredRecord]]) -> list[RecordLocation]:
-        """Write the body under the first visit that fetched it, and revisit records for the others."""
+        """Write the body under the first visit that fetched it, and revisit records for the other visits."""
         first = next(((visit, record) for visit, record in visit_records if visit.outcome == Outcome.FETCHED), None)
         if first is None:
             return []
@@ -208,7 +206,6 @@ def _find_shared_bodies(db: Connection, deleted_ids: set[int]) -> dict[bytes, li
 
 
 def _has_deleted_original(record: StoredRecord, deleted_places: set[tuple[str, int]]) -> bool:
-    """Return whether a revisit record refers to a deleted record."""
     offset = record.get_field("WARC-Refers-To-File-Offset")
     return (
         record.record_type == "revisit"

@@ -64,7 +64,6 @@ def preview_deletion(folder: Path, selection: DeletionSelection) -> DeletionPrev
 
 
 def select_url_ids(db: Connection, selection: DeletionSelection) -> list[int]:
-    """Return the ids of the selected URLs."""
     expression = compile_patterns(selection.patterns)
     if not selection.is_by_age:
         return find_known_urls(db, expression.fullmatch) if expression else []
@@ -81,13 +80,11 @@ def list_blocked_patterns(folder: Path) -> list[str]:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Return whether a deletion was interrupted."""
     with open_collection_read_only(folder) as collection:
         return get_meta(collection.db, UNFINISHED_KEY) == "1" or bool(_load_age_selections(collection.db))
 
 
 def has_unfinished_age_selection(folder: Path) -> bool:
-    """Return whether a deletion by age was interrupted."""
     with open_collection_read_only(folder) as collection:
         return bool(_load_age_selections(collection.db))
 
@@ -124,7 +121,6 @@ def begin_deletion(db: Connection, selection: DeletionSelection) -> list[Deletio
 
 
 def end_deletion(db: Connection, selection: DeletionSelection) -> None:
-    """Mark a deletion as finished."""
     set_meta(db, UNFINISHED_KEY, "0")
     if selection.is_by_age or not selection.has_criteria:
         set_meta(db, AGE_SELECTIONS_KEY, "[]")
@@ -148,7 +144,6 @@ def block_patterns(db: Connection, patterns: Sequence[str]) -> DeletionSelection
 
 
 def _remove_seeds(db: Connection, patterns: Sequence[str]) -> None:
-    """Remove blocked URLs from the seeds."""
     expression = compile_patterns(patterns)
     if expression is None:
         return

@@ -48,7 +48,7 @@ def _build_row(*fields: str) -> str:
 
 def build_packer(native: NativeLibrary) -> LinkPacker:
     """Return a function that packs links with the library."""
-    call, free_buffer = native.library.sanderling_links, native.library.sanderling_give_back
+    call, free_buffer = native.library.sanderling_links, native.library.sanderling_free
     text = (ctypes.c_char_p, ctypes.c_size_t)
     call.argtypes = (*text, *text, *text, ctypes.c_int, ctypes.POINTER(_PackedLinks))
     free_buffer.argtypes = (ctypes.c_void_p,)

@@ -34,7 +34,7 @@ FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "applicat
 
 
 class RawLink(Struct, frozen=True, gc=False):
-    """A link with its href as written in the page, without its fragment."""
+    """A link as written, without its fragment."""
 
     href: str
     anchor: str = ""
@@ -43,7 +43,7 @@ class RawLink(Struct, frozen=True, gc=False):
 
 
 class PageMetadata(Struct, frozen=True):
-    """Links and metadata of a page. URLs are as written, relative to `base_url`."""
+    """Links and metadata; URLs are as written, relative to `base_url`."""
 
     base_url: str
     links: list[RawLink]
@@ -132,7 +132,6 @@ def _resolve_base(url: str, hrefs: Iterator[str]) -> str:
 
 
 def _add_scanned_anchors(page: ScanResult, links: dict[str, RawLink]) -> int:
-    """Add anchors with the same rules as `_add_anchors`; return the number dropped."""
     dropped = 0
     for href, rel, anchor in page.links:
         known = links.get(href)

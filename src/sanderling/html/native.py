@@ -26,8 +26,8 @@ def load_library(path: Path = LIBRARY_PATH) -> NativeLibrary | None:
     """Load the library, or return None if it is missing or stale, or xxhash does not export XXH3."""
     with suppress(OSError, AttributeError):
         native, hashes = ctypes.CDLL(str(path)), ctypes.CDLL(_xxhash.__file__)
-        native.sanderling_ready.restype = ctypes.c_uint32
-        if native.sanderling_ready() == compute_checksum(SOURCE_DIR):
+        native.sanderling_init.restype = ctypes.c_uint32
+        if native.sanderling_init() == compute_checksum(SOURCE_DIR):
             return NativeLibrary(native, ctypes.cast(hashes.XXH3_64bits, ctypes.c_void_p))
     return None
 

@@ -18,7 +18,6 @@ def find_subresources(tree: Document) -> Iterator[str]:
 
 
 def _get_sources(element: Element) -> list[str]:
-    """Return the URLs that an element loads: its source, or all of `srcset` without a source."""
     match element.tag:
         case "link":
             source = element.attr("href") if _is_loaded_link(element) else None

@@ -55,7 +55,6 @@ def build_tag_tree(document: Document) -> TagNode:
 
 
 def _build_nodes(parent: Element, depth: int, budget: list[int]) -> Iterator[TagNode]:
-    """Yield cleaned children; an inline child is replaced by its own children."""
     for child in parent.children:
         if not isinstance(child, Element) or child.tag in INVISIBLE_TAGS:
             continue

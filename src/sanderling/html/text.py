@@ -27,7 +27,7 @@ BLOCK_SELECTOR = (
 )
 INLINE_WITH_BLOCKS = f":is({INLINE_SELECTOR}):has(> :is({BLOCK_SELECTOR}))"
 INLINE_TAGS = frozenset(INLINE_SELECTOR.split(","))
-LINE_BREAK_TAGS = frozenset(  # must equal `is_breaking` in _native/page.h
+LINE_BREAK_TAGS = frozenset(  # must equal `is_line_breaking` in _native/page.h
     (
         *("br", "hr", "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
         *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),
@@ -130,7 +130,6 @@ def _find_inline_with_blocks(tree: Document) -> dict[Element, None]:
 
 
 def restore_layout(changed: list[tuple[Element, str]]) -> None:
-    """Restore the tags changed by `flatten_layout`."""
     for element, tag in changed:
         element.tag = tag
 
@@ -162,7 +161,6 @@ def get_single_line_text(element: Element) -> str:
 
 
 def has_text(element: Element) -> bool:
-    """Return whether an element has text outside scripts and styles."""
     texts = (node for node in element.descendants if isinstance(node, Text))
     return any(not _is_unrendered(node.parent) for node in texts if node.data.strip())
 
@@ -187,10 +185,10 @@ def extract_raw_text(tree: Document) -> str:
 
 
 def _separate_titles(tree: Document) -> str:
-    """Return the text of a document with a space after each title of its head."""
     head, text = tree.find("head"), tree.text
     if not isinstance(head, Element) or not text.startswith(head.text):
         return text
+    # Without a space, the title would join the first word of the body.
     return "".join(f"{title.text} " for title in head.find_all("title")) + text[len(head.text) :]
 
 

@@ -15,8 +15,6 @@ SIMILAR_THRESHOLD, SAME_THRESHOLD = 0.4, 0.9  # lower bounds (MIG 7.2)
 
 
 class SimilarityClass(StrEnum):
-    """Classification of a tag tree similarity."""
-
     DIFFERENT = "different"
     SIMILAR = "similar"  # same template, other content
     SAME = "same"  # nearly equal trees, possibly duplicates
@@ -35,7 +33,6 @@ def compute_similarity(a: TagNode, b: TagNode) -> float:
 
 
 def count_matching_nodes(a: TagNode, b: TagNode) -> int:
-    """Count matching nodes with Simple Tree Matching."""
     return _count_matching_nodes(a, b, {})
 
 
@@ -94,7 +91,6 @@ def count_matching_nodes_as_printed(a: TagNode, b: TagNode) -> int:
 
 
 def list_tags(node: TagNode) -> list[str]:
-    """Return the tags of a tree in document order."""
     tags, stack = [], [node]
     while stack:
         node = stack.pop()

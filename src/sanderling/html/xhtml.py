@@ -37,9 +37,9 @@ def expand_self_closed_tags(body: bytes) -> bytes:
 
 
 def _find_self_closed_tags(body: bytes) -> list[tuple[int, str]]:
-    """Return the end offset and name of each self-closed tag.
+    """Return (end offset, name) of self-closed tags.
 
-    Returns an empty list if the page is not well-formed or no self-closed tag is a raw text element.
+    Empty if the page is not well-formed, or none of the tags is a raw text element.
     """
     parser, found, is_empty = ParserCreate(SINGLE_BYTE_ENCODING), list[tuple[int, str]](), False
     bom_length = len(UTF8_BOM) if body.startswith(UTF8_BOM) else 0

@@ -80,7 +80,11 @@ def test_changes_lists_what_matters_and_no_noise(crawled: Crawled, capsys: pytes
     assert found["url"] == f"{crawled.site.root}/words"
     assert found["kinds"] == ["content"]
     assert found["paragraphs"] == [{"action": "changed", "size": 76, "main": True, "old": 0, "new": 0, "amount": 1.0}]
-    written = (Path(__file__).parents[3] / "docs" / "explanation" / "changes.md").read_text().partition("One line of `--json`:")[2]
+    written = (
+        (Path(__file__).parents[3] / "docs" / "explanation" / "changes.md")
+        .read_text()
+        .partition("One line of `--json`:")[2]
+    )
     assert list(found) == re.findall(r'"(\w+)"', re.sub(r"\{[^{}]*\}", "", written.split("```")[1].strip(" \n{}")))
     assert crawled("changes", "--json", "--noise") == 0
     assert [(one["url"], one["noise"]) for one in objects(capsys) if not one["kinds"]] == [

@@ -134,9 +134,7 @@ def serve_migrant(call: CommandCall) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=service.shutdown).start())
     if not load_senders(service.senders_file):
-        print_message(
-            call, f"no sender allowed yet: sanderling migrant allow KEY.pub --senders {service.senders_file}"
-        )
+        print_message(call, f"no sender allowed yet: sanderling migrant allow KEY.pub --senders {service.senders_file}")
     print_message(call, f"{owner.name} listens on {owner.listen} for {', '.join(site.site for site in owner.site)}")
     with service:
         service.serve_forever(0.2)

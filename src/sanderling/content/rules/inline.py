@@ -126,7 +126,6 @@ class InlineBoilerplate:
         return len(prose) if max(prose, default=0) < 2 * LONG_LINE_LENGTH else float("inf")
 
     def _find_feedback_prompts(self) -> None:
-        """Add feedback questions with their answers."""
         for n in self.features.find_phrase_lines(FEEDBACK_PROMPT)[:MAX_MATCHES]:
             self._add_line_with_part(n, self._is_feedback_line)
 
@@ -143,7 +142,6 @@ class InlineBoilerplate:
         )
 
     def _find_share_buttons(self) -> None:
-        """Add share, print, and back-to-top links."""
         sharing = [n for n in self.features.find_phrase_lines(SHARE_BUTTON) if n in self.features.link_only_lines]
         for n in sorted({*sharing, *self.features.share_lines})[:MAX_MATCHES]:
             self._add_line_with_part(n, self._is_share_line)

@@ -34,7 +34,6 @@ def is_share_link(href: str) -> bool:
 
 
 def find_share_links(links: list[Element]) -> list[Element]:
-    """Return the links that share the page."""
     hrefs = "\n".join(filter(None, map(Element.attr, links, repeat("href")))).lower()
     if not any(map(hrefs.__contains__, SHARE_URL_SUBSTRINGS)):
         return []

@@ -6,7 +6,7 @@ from functools import cache
 
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern on first use: compiling all is slow, and a first crawl needs none of them."""
+    """Compile a pattern on first use: compilation is slow, and a first crawl needs no patterns."""
     return re.compile(pattern, re.IGNORECASE)
 
 

@@ -71,7 +71,6 @@ QUALITY_NOUNS = frozenset(
 
 
 def split_phrases(phrases: tuple[str, ...]) -> frozenset[str]:
-    """Return the single words of all phrases, with and without optional endings."""
     return frozenset(word for phrase in _expand_optional_endings(phrases) for word in phrase.split())
 
 

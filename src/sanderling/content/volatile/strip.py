@@ -199,7 +199,6 @@ def _flag_uncached_lines(lines: Sequence[str]) -> list[bool]:
 
 
 def _has_token(line: str) -> bool:
-    """Return whether a line contains a token and does not start with a plain word."""
     if len(line) > MAX_TOKEN_LINE_LENGTH or _is_plain_word(line.split(None, 1)[0]):
         return False
     return compile_pattern(TOKEN).search(line) is not None
@@ -222,7 +221,6 @@ def _load_timestamps() -> ModuleType:
 
 
 def _split_words(line: str) -> set[str]:
-    """Return the lowercase words of a line; avoids the regular expression for ASCII."""
     lowercase = line.lower()
     return set(lowercase.translate(NON_LETTERS_TO_SPACE).split() if lowercase.isascii() else WORD.findall(lowercase))
 
@@ -258,7 +256,6 @@ def _strip_token(line: str) -> str:
 
 
 def _is_plain_word(word: str) -> bool:
-    """Return whether a word is neither a token nor a token label."""
     return word.isalpha() and word.isascii() and word.lower() not in TOKEN_LABELS
 
 

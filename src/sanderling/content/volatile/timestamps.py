@@ -230,7 +230,6 @@ def _has_time_or_date(timestamp: str) -> bool:
 
 
 def _has_date(timestamp: str) -> bool:
-    """Return whether a match has a numeric date, or a month with a number."""
     return NUMERIC_DATE_PATTERN.search(timestamp) is not None or (
         MONTH_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
     )
@@ -273,6 +272,5 @@ def is_time_label(line: str) -> bool:
 
 
 def is_weekday_date(line: str) -> bool:
-    """Return whether a line is only a weekday with its date."""
     match = TIMESTAMP.fullmatch(line.strip().lower())
     return match is not None and _has_weekday(match[0])

@@ -1,6 +1,5 @@
-/* What the few files of C share. Plain C99 without Python: pages/native.py loads it, and does without where it was not
- * compiled. Everything comes from the web: what is written is checked against the room there is, what is read against
- * its end. */
+/* Shared declarations of the C library. Plain C99 without Python: html/native.py loads it if it was compiled. Input
+ * is untrusted: writes are checked against the capacity of buffers, reads against the end of the input. */
 
 #ifndef SANDERLING_NATIVE_H
 #define SANDERLING_NATIVE_H
@@ -8,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef MADE_OF
-#define MADE_OF 0 /* the checksum of these files; native.py loads no library of others */
+#ifndef SOURCE_CHECKSUM
+#define SOURCE_CHECKSUM 0 /* CRC-32 of the sources; native.py rejects a stale library */
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
@@ -18,26 +17,26 @@ typedef uint64_t (*Hash)(const void *, size_t);
 
 typedef struct {
     uint8_t *start;
-    size_t size, room, fields; /* of which each ends with a zero byte, where there are any */
+    size_t size, capacity, fields; /* fields: number of fields, each ending with a zero byte */
 } Buffer;
 
-/* Append some bytes; say whether there was room. */
-int put(Buffer *to, const uint8_t *from, size_t length);
+/* Append bytes; 0 if the buffer is full. */
+int append_bytes(Buffer *to, const uint8_t *from, size_t length);
 
-/* Append what a stretch of a page reads as, references and line ends resolved; 0 where that takes a parser. */
-int put_read(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribute);
+/* Append text with character references and line ends decoded; 0 if the parser is needed. */
+int append_decoded(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribute);
 
 int is_utf8(const uint8_t *from, const uint8_t *end);
 
-#define MARKS 5 /* numbers that mark a text: its hash, and 256 bits of its sketch */
+#define FINGERPRINT_WORDS 5 /* a 64-bit hash and a 256-bit sketch */
 
-EXPORT int sanderling_text_marks(const uint8_t *text, size_t length, Hash hash, uint64_t *found);
+EXPORT int sanderling_text_fingerprints(const uint8_t *text, size_t length, Hash hash, uint64_t *found);
 
-/* Make the tables, once and before all else. */
-void make_references(void);
-void make_tags(void);
-void make_letters(void);
-void make_links(void);
-void make_sieve(void);
+/* Initialize the tables; once, before all other calls. */
+void init_references(void);
+void init_tags(void);
+void init_text_tables(void);
+void init_links(void);
+void init_stable_hash(void);
 
 #endif

@@ -1,5 +1,4 @@
-/* A page that is being read, and who does what with it. All that can fail say whether it went well: 0 gives the page
- * back to the parser. */
+/* State of the fast scan. Functions that can fail return 0: the page needs the parser. */
 
 #ifndef SANDERLING_PAGE_H
 #define SANDERLING_PAGE_H
@@ -7,115 +6,118 @@
 #include "native.h"
 #include "tags.h"
 
-#define MAX_OPEN 200   /* parts inside one another */
-#define TARGETS 4096   /* a power of two */
-#define MAX_TOLD 2000  /* links after which they are told as often as they come: the caller counts those that are too many */
-#define MAX_INLINE 250 /* spans and the like that nothing ended; at 512 levels the parser begins to flatten */
-#define LOST 255       /* where one is that went with a part; it may come back */
-#define MAX_BREAKS 250 /* of the line inside a link; more of them are for the parser */
+#define MAX_OPEN 200          /* nested elements */
+#define TARGET_SLOTS 4096     /* a power of two */
+#define MAX_UNIQUE_LINKS 2000 /* later links are not deduplicated: the caller counts those above its limit */
+#define MAX_INLINE 250        /* unclosed inline elements; at 512 levels the parser flattens the tree */
+#define SUSPENDED 255         /* depth of an inline element whose container was closed; the parser may reopen it */
+#define MAX_BREAKS 250        /* line breaks inside a link */
 
 enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD, IN_BODY };
 
 typedef struct {
-    const uint8_t *start, *end; /* NULL where it is not there */
-} Value;
+    const uint8_t *start, *end; /* NULL if missing */
+} Span;
 
 typedef struct {
-    Value name, value; /* no name: there is no further one */
-    int is_empty;      /* then: whether the tag ended by "/>" */
+    Span name, value; /* name.start is NULL after the last attribute */
+    int is_empty;     /* after the last: whether the tag ended with "/>" */
 } Attribute;
 
 typedef struct {
-    Value name;
-    int tag, place; /* how many parts it is in */
+    Span name;
+    int tag, depth; /* number of enclosing containers */
 } Inline;
 
 typedef struct {
-    Value name;
-    int tag, is_empty;     /* ended by "/>" */
-    Value values[A_count]; /* only of tags whose attributes are asked for */
-} Start;
+    Span name;
+    int tag, is_empty;    /* ended with "/>" */
+    Span values[A_count]; /* only of tags with relevant attributes */
+} TagToken;
 
 typedef struct {
     const uint8_t *at, *end;
-    int mode, opens, unscripted, has_form, has_html; /* unscripted: inside how many noscripts */
-    int has_doctype, is_modern;                      /* of a kind that is surely read by today's rules */
-    uint8_t open[MAX_OPEN];
-    int inlines, unlinked; /* of those the ones that were open before the open link */
-    Inline inlined[MAX_INLINE];
-    int link, is_outward, heading;          /* place in `open` of the link and of the first h1, 0 if there is none */
+    int mode, open_count, noscript_depth, has_form, has_html;
+    int has_doctype, is_standards_mode;
+    uint8_t open_elements[MAX_OPEN];
+    int inline_count, inlines_before_link; /* open inline elements, and those opened before the current link */
+    Inline inline_elements[MAX_INLINE];
+    int link, has_href, heading; /* depth of the link and of the first h1, 0 if not open */
     size_t link_start, heading_start, heading_end;
-    int is_broken, breaks; /* whether a line ended with the last tag; how many ended inside the open link, and where */
-    size_t broken[MAX_BREAKS];
+    int has_line_break, break_count; /* whether the last tag broke the line; line breaks inside the current link */
+    size_t break_offsets[MAX_BREAKS];
     int has_image, has_heading;
-    Value image;
-    size_t href; /* where the open link begins in `links` */
-    uint32_t targets[TARGETS]; /* where links are told that say all of their targets, by hash, plus one */
-    Buffer text, unseen, links, bare, told, blocks, lang; /* unseen: what is for those without scripts */
+    Span image_alt;
+    size_t href_offset; /* of the current link in `links` */
+    /* offset + 1 in `links` of links that need no repetition, by hash of the target */
+    uint32_t target_slots[TARGET_SLOTS];
+    Buffer text, noscript_text, links, same_page_link, elements, blocks, language;
 } Page;
 
 static inline int is_alpha(uint8_t c) { return (uint8_t)((c | 32) - 'a') < 26; }
 
 static inline int is_blank(uint8_t c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
 
-static inline int kind_of(int tag) { return tags[tag].kind; }
+static inline int tag_kind(int tag) { return tags[tag].kind; }
 
-/* What is open last; `html` is below all, so there always is something. */
-static inline int top(const Page *page) { return page->open[page->opens - 1]; }
+/* `html` is at the bottom, so there always is a current element. */
+static inline int current_tag(const Page *page) { return page->open_elements[page->open_count - 1]; }
 
-/* Say whether a line ends where an element begins and ends; text.BREAKS. */
-static inline int is_breaking(int tag) {
-    return kind_of(tag) & (ENDS_P | HEADING | ROW | CELL) || tag == T_br || tag == T_li || tag == T_dd || tag == T_dt;
+/* Must equal text.LINE_BREAK_TAGS. */
+static inline int is_line_breaking(int tag) {
+    return tag_kind(tag) & (ENDS_P | HEADING | TABLE_PART | TABLE_CELL) || tag == T_br || tag == T_li ||
+            tag == T_dd || tag == T_dt;
 }
 
-static inline int is_drawn(const Page *page) { return top(page) == T_svg || kind_of(top(page)) & DRAWN; }
+static inline int is_in_svg(const Page *page) { return current_tag(page) == T_svg ||
+        tag_kind(current_tag(page)) & SVG_ELEMENT; }
 
-static inline Buffer *text_of(Page *page) { return page->unscripted ? &page->unseen : &page->text; }
+static inline Buffer *current_text(Page *page) { return page->noscript_depth ? &page->noscript_text : &page->text; }
 
-/* told.c: what is said of a page. */
-int put_value(Buffer *to, Value value);
-int begin_link(Page *page, const Start *start);
-int end_link(Page *page);
-int break_link(Page *page);
-int begin_image(Page *page, const Start *start);
-int put_block(Page *page, const Start *start);
-int tell(Page *page, const Start *start, Value text);
-int begin_body(Page *page);
+/* scan_output.c */
+int append_value(Buffer *to, Span value);
+int start_link(Page *page, const TagToken *start);
+int finish_link(Page *page);
+int record_line_break(Page *page);
+int record_image(Page *page, const TagToken *start);
+int append_block(Page *page, const TagToken *start);
+int append_element(Page *page, const TagToken *start, Span text);
+int start_body(Page *page);
 
-/* open.c: what is open, and what ends it. */
-int push(Page *page, int tag);
-int pop_from(Page *page, int place, int may_end_link);
-int place_of(const Page *page, int tag, int stop, int other);
-int end_part(Page *page, int tag, int stop, int other);
-int end_heading(Page *page);
-int end_form(Page *page);
-int begin_item(Page *page, int tag);
-int begin_inline(Page *page, const Start *start);
-int end_inline(Page *page, const Start *start);
-void pop_to(Page *page, int place);
-int place_of_cell(const Page *page);
-int begin_row(Page *page, int tag);
-int end_row(Page *page, int tag);
-int end_from_cell(Page *page, int tag);
+/* open_elements.c */
+int push_element(Page *page, int tag);
+int pop_elements(Page *page, int depth, int may_end_link);
+int find_open(const Page *page, int tag, int stop, int other);
+int close_element(Page *page, int tag, int stop, int other);
+int close_heading(Page *page);
+int close_form(Page *page);
+int open_list_item(Page *page, int tag);
+int open_inline(Page *page, const TagToken *start);
+int close_inline(Page *page, const TagToken *start);
+void truncate_stack(Page *page, int depth);
+int find_cell(const Page *page);
+int open_table_part(Page *page, int tag);
+int close_table_part(Page *page, int tag);
+int close_from_cell(Page *page, int tag);
 
-static inline int end_paragraph(Page *page) { return end_part(page, T_p, T_button, T_button); }
+static inline int close_paragraph(Page *page) { return close_element(page, T_p, T_button, T_button); }
 
-/* markup.c: what stands between "<" and ">", and what is no markup. */
+/* markup.c */
 const uint8_t *next_attribute(const uint8_t *at, const uint8_t *end, Attribute *found); /* NULL: the page ends in it */
-int read_attributes(Page *page, Start *start, int is_wanted);
-int read_raw(Page *page, const Start *start);
-const uint8_t *end_of_raw(const uint8_t *at, const uint8_t *end, const char *name);
-int is_nested(const uint8_t *from, const uint8_t *end);
+int read_attributes(Page *page, TagToken *start, int keep_values);
+int read_raw_text(Page *page, const TagToken *start);
+const uint8_t *find_raw_text_end(const uint8_t *at, const uint8_t *end, const char *name);
+int has_nested_script(const uint8_t *from, const uint8_t *end);
 int has_noscript_end(const uint8_t *from, const uint8_t *end);
-const uint8_t *after_comment(const uint8_t *at, const uint8_t *end);
+const uint8_t *find_comment_end(const uint8_t *at, const uint8_t *end);
 int skip_comment(Page *page);
-int skip_bogus(Page *page);
-int skip_declared(Page *page);
-int has_words(const uint8_t *from, const uint8_t *end);
+int skip_bogus_comment(Page *page);
+int skip_declaration(Page *page);
+int has_text(const uint8_t *from, const uint8_t *end);
 int skip_line_end(Page *page);
 
-/* rules.c: what a tag does. */
-int begin(Page *page, const Start *start);
-int end(Page *page, const Start *start);
+/* tree_construction.c */
+int process_start_tag(Page *page, const TagToken *start);
+int process_end_tag(Page *page, const TagToken *start);
 
 #endif

@@ -1,15 +1,15 @@
-/* What a page writes for other letters: character references, line ends, UTF-8. */
+/* Decode character references and line ends, and validate UTF-8. */
 
 #include "native.h"
 
 #include <string.h>
 
-#define SLOTS 1024 /* a power of two, some four times the names */
+#define SLOTS 1024 /* a power of two, about four times the number of names */
 #define FIRST_LATIN 160
-#define MAX_OLD 6 /* letters of the longest name that needs no semicolon */
+#define MAX_LEGACY_NAME 6 /* longest name that needs no semicolon */
 
-/* The names of HTML 4: the letters from 160 on, in order, and all others. Of the two thousand that came later hardly one
- * is ever written; a page that does is for the parser. */
+/* Names of HTML 4: the characters from 160 on in order, and all others. The 2,000 later names are rare; a page with
+ * one needs the parser. */
 static const char LATIN[] =
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro "
     "para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil "
@@ -19,10 +19,10 @@ static const char LATIN[] =
     "thorn yuml ";
 static const struct {
     const char *name;
-    uint32_t letter;
-} OLD[] = {{"quot", 34}, {"amp", 38}, {"lt", 60},   {"gt", 62},    {"QUOT", 34},
+    uint32_t character;
+} LEGACY[] = {{"quot", 34}, {"amp", 38}, {"lt", 60},   {"gt", 62},    {"QUOT", 34},
            {"AMP", 38},  {"LT", 60},  {"GT", 62},   {"COPY", 169}, {"REG", 174}},
-  NEW[] = {
+  MODERN[] = {
       {"apos", 39},       {"lsqb", 91},      {"rsqb", 93},      {"OElig", 338},    {"oelig", 339},    {"Scaron", 352},
       {"scaron", 353},    {"Yuml", 376},     {"fnof", 402},     {"circ", 710},     {"tilde", 732},    {"Alpha", 913},
       {"Beta", 914},      {"Gamma", 915},    {"Delta", 916},    {"Epsilon", 917},  {"Zeta", 918},     {"Eta", 919},
@@ -50,20 +50,20 @@ static const struct {
       {"lceil", 8968},    {"rceil", 8969},   {"lfloor", 8970},  {"rfloor", 8971},  {"lang", 10216},   {"rang", 10217},
       {"loz", 9674},      {"spades", 9824},  {"clubs", 9827},   {"hearts", 9829},  {"diams", 9830}};
 
-/* What the numbers from 128 to 159 stand for: pages are written as if they were windows-1252. */
-static const uint16_t WINDOWS[32] = {8364, 129,  8218, 402,  8222, 8230, 8224, 8225, 710, 8240, 352,
+/* Numbers 128 to 159 mean windows-1252 characters (WHATWG). */
+static const uint16_t WINDOWS_1252[32] = {8364, 129,  8218, 402,  8222, 8230, 8224, 8225, 710, 8240, 352,
                                      8249, 338,  141,  381,  143,  144,  8216, 8217, 8220, 8221, 8226,
                                      8211, 8212, 732,  8482, 353,  8250, 339,  157,  382, 376};
 
 typedef struct {
     const char *name;
-    uint32_t letter;
-    uint8_t length, is_old;
+    uint32_t character;
+    uint8_t length, is_legacy;
 } Slot;
 
 static Slot slots[SLOTS];
 
-static Slot *slot_of(const uint8_t *name, size_t length) {
+static Slot *find_slot(const uint8_t *name, size_t length) {
     uint32_t at = 2166136261u;
     for (size_t i = 0; i < length; i++)
         at = (at ^ name[i]) * 16777619u;
@@ -73,24 +73,24 @@ static Slot *slot_of(const uint8_t *name, size_t length) {
     return slot;
 }
 
-static void learn(const char *name, size_t length, uint32_t letter, int is_old) {
-    Slot *slot = slot_of((const uint8_t *)name, length);
-    *slot = (Slot){name, letter, (uint8_t)length, (uint8_t)is_old};
+static void add_reference(const char *name, size_t length, uint32_t character, int is_legacy) {
+    Slot *slot = find_slot((const uint8_t *)name, length);
+    *slot = (Slot){name, character, (uint8_t)length, (uint8_t)is_legacy};
 }
 
-void make_references(void) {
+void init_references(void) {
     memset(slots, 0, sizeof slots);
-    uint32_t letter = FIRST_LATIN;
+    uint32_t character = FIRST_LATIN;
     for (const char *name = LATIN, *end; (end = strchr(name, ' ')); name = end + 1)
-        learn(name, (size_t)(end - name), letter++, 1);
-    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
-        learn(OLD[i].name, strlen(OLD[i].name), OLD[i].letter, 1);
-    for (size_t i = 0; i < sizeof NEW / sizeof *NEW; i++)
-        learn(NEW[i].name, strlen(NEW[i].name), NEW[i].letter, 0);
+        add_reference(name, (size_t)(end - name), character++, 1);
+    for (size_t i = 0; i < sizeof LEGACY / sizeof *LEGACY; i++)
+        add_reference(LEGACY[i].name, strlen(LEGACY[i].name), LEGACY[i].character, 1);
+    for (size_t i = 0; i < sizeof MODERN / sizeof *MODERN; i++)
+        add_reference(MODERN[i].name, strlen(MODERN[i].name), MODERN[i].character, 0);
 }
 
-int put(Buffer *to, const uint8_t *from, size_t length) {
-    if (length > to->room - to->size)
+int append_bytes(Buffer *to, const uint8_t *from, size_t length) {
+    if (length > to->capacity - to->size)
         return 0;
     if (length)
         memcpy(to->start + to->size, from, length);
@@ -98,69 +98,69 @@ int put(Buffer *to, const uint8_t *from, size_t length) {
     return 1;
 }
 
-static int put_letter(Buffer *to, uint32_t c) {
+static int append_character(Buffer *to, uint32_t c) {
     uint8_t out[4];
     size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const uint8_t LEAD[] = {0, 0, 0xC0, 0xE0, 0xF0};
     for (size_t i = length - 1; i > 0; i--, c >>= 6)
         out[i] = (uint8_t)(0x80 | (c & 0x3F));
     out[0] = (uint8_t)(LEAD[length] | c);
-    return put(to, out, length);
+    return append_bytes(to, out, length);
 }
 
 static int is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
 static int is_alnum(uint8_t c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-static int hex(uint8_t c) {
+static int hex_value(uint8_t c) {
     return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read a number behind "&#"; give what follows it, NULL where it is no letter. */
-static const uint8_t *numbered(Buffer *to, const uint8_t *at, const uint8_t *end) {
+/* Append the character of a number after "&#"; return what follows it, or NULL if it is not a character. */
+static const uint8_t *append_numeric(Buffer *to, const uint8_t *at, const uint8_t *end) {
     uint32_t c = 0, base = 10;
     const uint8_t *digits = at;
     if (at < end && (*at | 32) == 'x')
         base = 16, digits++;
-    const uint8_t *past = digits;
-    for (; past < end && hex(*past) >= 0 && (base == 16 || is_digit(*past)); past++)
-        if ((c = c * base + (uint32_t)hex(*past)) > 0x10FFFF)
+    const uint8_t *after_end = digits;
+    for (; after_end < end && hex_value(*after_end) >= 0 && (base == 16 || is_digit(*after_end)); after_end++)
+        if ((c = c * base + (uint32_t)hex_value(*after_end)) > 0x10FFFF)
             return NULL;
-    if (past == digits)
-        return put(to, (const uint8_t *)"&#", 2) ? at : NULL;
+    if (after_end == digits)
+        return append_bytes(to, (const uint8_t *)"&#", 2) ? at : NULL;
     if (c == 0 || (c >= 0xD800 && c < 0xE000))
         return NULL;
     if (c >= 0x80 && c < 0xA0)
-        c = WINDOWS[c - 0x80];
-    return put_letter(to, c) ? past + (past < end && *past == ';') : NULL;
+        c = WINDOWS_1252[c - 0x80];
+    return append_character(to, c) ? after_end + (after_end < end && *after_end == ';') : NULL;
 }
 
-/* Read what stands behind an ampersand; give what follows it, NULL where a parser has to say. */
-static const uint8_t *referred(Buffer *to, const uint8_t *at, const uint8_t *end, int in_attribute) {
+/* Append the character of a reference after "&"; return what follows it, or NULL if the parser must decide. */
+static const uint8_t *append_reference(Buffer *to, const uint8_t *at, const uint8_t *end, int in_attribute) {
     if (at < end && *at == '#')
-        return numbered(to, at + 1, end);
-    const uint8_t *past = at;
-    while (past < end && is_alnum(*past))
-        past++;
-    size_t length = (size_t)(past - at);
-    const Slot *known = slot_of(at, length);
-    if (past < end && *past == ';' && length)
-        return known->name && put_letter(to, known->letter) ? past + 1 : NULL;
+        return append_numeric(to, at + 1, end);
+    const uint8_t *after_end = at;
+    while (after_end < end && is_alnum(*after_end))
+        after_end++;
+    size_t length = (size_t)(after_end - at);
+    const Slot *reference = find_slot(at, length);
+    if (after_end < end && *after_end == ';' && length)
+        return reference->name && append_character(to, reference->character) ? after_end + 1 : NULL;
     if (in_attribute) {
-        if (known->name && known->is_old && (past == end || *past != '='))
-            return put_letter(to, known->letter) ? past : NULL;
+        if (reference->name && reference->is_legacy && (after_end == end || *after_end != '='))
+            return append_character(to, reference->character) ? after_end : NULL;
     } else {
-        for (size_t n = 2; n <= MAX_OLD && n <= length; n++) {
-            const Slot *old = slot_of(at, n);
-            if (old->name && old->is_old)
+        for (size_t n = 2; n <= MAX_LEGACY_NAME && n <= length; n++) {
+            const Slot *legacy = find_slot(at, n);
+            if (legacy->name && legacy->is_legacy)
                 return NULL;
         }
     }
-    return put(to, (const uint8_t *)"&", 1) ? at : NULL;
+    return append_bytes(to, (const uint8_t *)"&", 1) ? at : NULL;
 }
 
-/* Append bytes up to the next that is odd: most stretches are short, so they are copied one by one. */
-static const uint8_t *put_plain(Buffer *to, const uint8_t *from, const uint8_t *end) {
+/* Append bytes up to the next special byte. Most runs are short, so a byte loop is fastest. */
+static const uint8_t *append_plain(Buffer *to, const uint8_t *from, const uint8_t *end) {
     uint8_t *out = to->start + to->size;
     while (from < end && *from != '&' && *from != '\r')
         *out++ = *from++;
@@ -168,34 +168,36 @@ static const uint8_t *put_plain(Buffer *to, const uint8_t *from, const uint8_t *
     return from;
 }
 
-int put_read(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribute) {
+int append_decoded(Buffer *to, const uint8_t *from, const uint8_t *end, int in_attribute) {
     for (;;) {
-        if ((size_t)(end - from) > to->room - to->size)
+        if ((size_t)(end - from) > to->capacity - to->size)
             return 0;
-        from = put_plain(to, from, end);
+        from = append_plain(to, from, end);
         if (from == end)
             return 1;
         if (*from++ == '&') {
-            if (!(from = referred(to, from, end, in_attribute)))
+            if (!(from = append_reference(to, from, end, in_attribute)))
                 return 0;
         } else {
             from += from < end && *from == '\n';
-            if (!put(to, (const uint8_t *)"\n", 1))
+            if (!append_bytes(to, (const uint8_t *)"\n", 1))
                 return 0;
         }
     }
 }
 
-/* Say how many bytes the letter at this place has; 0 where there is none. */
-static size_t letter_at(const uint8_t *s, size_t left) {
+/* Return the length of the UTF-8 sequence, or 0 if it is invalid. */
+static size_t sequence_length(const uint8_t *s, size_t remaining) {
     uint8_t c = s[0];
-    size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
-    if (!length || length > left)
+    size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4
+            : 0;
+    if (!length || length > remaining)
         return 0;
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xC0) != 0x80)
             return 0;
-    if ((c == 0xE0 && s[1] < 0xA0) || (c == 0xED && s[1] > 0x9F) || (c == 0xF0 && s[1] < 0x90) || (c == 0xF4 && s[1] > 0x8F))
+    if ((c == 0xE0 && s[1] < 0xA0) || (c == 0xED && s[1] > 0x9F) || (c == 0xF0 && s[1] < 0x90) ||
+            (c == 0xF4 && s[1] > 0x8F))
         return 0;
     return length;
 }
@@ -207,7 +209,7 @@ int is_utf8(const uint8_t *from, const uint8_t *end) {
             from += 8;
         if (from == end)
             break;
-        size_t length = letter_at(from, (size_t)(end - from));
+        size_t length = sequence_length(from, (size_t)(end - from));
         if (!length)
             return 0;
         from += length;
