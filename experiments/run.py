@@ -41,7 +41,7 @@ def chosen(words: Sequence[str]) -> list[str]:
     for word in words:
         if word not in known:
             raise UsageError(
-                f"no experiment is called {word!r}{suggest_or_list_names(word, known)}; sanderling experiment list names them"
+                f"unknown experiment {word!r}{suggest_or_list_names(word, known)}; see sanderling experiment list"
             )
     return list(words)
 

@@ -1,4 +1,4 @@
-"""Write docs/reference/commands.md and docs/reference/settings.md from the program itself: python scripts/generate_reference.py"""
+"""Generate docs/reference/commands.md and docs/reference/settings.md from the program."""
 
 import os
 from pathlib import Path

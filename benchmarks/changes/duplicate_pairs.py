@@ -133,7 +133,8 @@ def speed(args: argparse.Namespace) -> None:
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]
     texts = [extract_raw_text(parse_html(body)) for body in bodies]
     print(
-        f"parse {_clock(parse_html, bodies):.1f} us, text {_clock(lambda b: extract_raw_text(parse_html(b)), bodies):.1f} us with parsing"
+        f"parse {_clock(parse_html, bodies):.1f} us, "
+        f"text {_clock(lambda b: extract_raw_text(parse_html(b)), bodies):.1f} us with parsing"
     )
     print(
         f"sketch of the text in Python {_clock(sketch_text, texts):.1f} us, "

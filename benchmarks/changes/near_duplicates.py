@@ -182,7 +182,8 @@ def print_wrong(pages: Sequence[Page], listed: Sequence[NearDuplicatePair], coun
     wrong = [(found, pair) for pair in listed if (found := similarity_of(pages, pair)) < RIGHT] if count else []
     for found, pair in wrong[:count]:
         print(
-            f"  {found:.2f} estimated {pair.similarity:.2f} {pages[pair.url - 1].name} {pages[pair.duplicate_of - 1].name}"
+            f"  {found:.2f} estimated {pair.similarity:.2f} "
+            f"{pages[pair.url - 1].name} {pages[pair.duplicate_of - 1].name}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What breaks first, from one machine to a thousand: the arithmetic of docs/explanation/cluster.md, and a simulation of it.
+"""Compute the tables of docs/explanation/cluster.md, and simulate clusters of up to a thousand machines.
 
 python -m benchmarks.crawl.cluster_model [--known N] [--write]
 

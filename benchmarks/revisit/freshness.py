@@ -126,7 +126,8 @@ def targets(runs: Runs, places: Places) -> str:
             if runs.cell(t, i, DEFAULT_POLICY).freshness < runs.cell(t, i, rival).freshness
         ]
         aims.append(
-            f"- {DEFAULT_POLICY} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'} {_verdict(not below)}"
+            f"- {DEFAULT_POLICY} is below {rival} {'in ' + '; '.join(below) if below else 'nowhere'}"
+            f" {_verdict(not below)}"
         )
     if not _replayed(runs, places, TOLD):
         return "\n".join(aims)

@@ -60,7 +60,8 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
         main(["crawl", site.root + "/", *flags, *at])
         url = site.root + "/a"
     reading = [["status"], ["pages"], ["show", url, "--text"], ["history", url], ["changes", "--words"], ["diff", url],
-               ["links", url], ["explain", url], ["sitemap"], ["templates"], ["similar", url, "--stored"], ["url-rules"],
+               ["links", url], ["explain", url], ["sitemap"], ["templates"], ["similar", url, "--stored"],
+               ["url-rules"],
                ["export"], ["schedule"], ["aliases", "tide"], ["refresh", "--dry-run"], ["settings"]]  # fmt: skip
     found, said = codes(*(call + at for call in reading), ["search", "tide", *at], ["serve", *at])
     assert found == [0] * len(reading) + [4, 4], said

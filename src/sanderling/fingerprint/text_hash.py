@@ -1,11 +1,6 @@
 """Hash and MinHash sketch of the text of every page: equality and estimated similarity.
 
-<<<<<<< HEAD
 C and Python give the same bits, so their results can be mixed in a collection.
-=======
-They are made in C where that was compiled (`html/_native/text_fingerprints.c`), else in Python. Both say the same to the bit: what
-one wrote the other may compare with.
->>>>>>> incoming-content
 """
 
 import ctypes
@@ -19,13 +14,8 @@ from sanderling.html.text import compact_text, hash_text
 TextFingerprints = tuple[bytes, bytes]
 TextHasher = Callable[[str], TextFingerprints | None]
 
-<<<<<<< HEAD
 NATIVE_OK = 1  # status of the library if it computed both
-NativeHashes = ctypes.c_uint64 * 5  # MARKS of c/native.h
-=======
-NATIVE_OK = 1  # what the library gives where it made both marks
 NativeHashes = ctypes.c_uint64 * 5  # FINGERPRINT_WORDS of html/_native/native.h
->>>>>>> incoming-content
 _pack_hash, _pack_sketch = struct.Struct(">Q").pack, struct.Struct("<4Q").pack
 
 
@@ -43,13 +33,8 @@ def pack_native_hashes(hashes: "ctypes.Array[ctypes.c_uint64]") -> TextFingerpri
 
 
 def build_text_hasher(native: NativeLibrary) -> TextHasher:
-<<<<<<< HEAD
     """Bind the library. Its result is None if memory is exhausted."""
-    call = native.library.sanderling_text_marks
-=======
-    """Call the library; the result is None where memory is exhausted."""
     call = native.library.sanderling_text_fingerprints
->>>>>>> incoming-content
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, NativeHashes)
 
     def hash_text(text: str) -> TextFingerprints | None:

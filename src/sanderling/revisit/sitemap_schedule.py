@@ -43,7 +43,10 @@ class SitemapSchedule:
 
     def load_due_at_start(self, now: float) -> list[int]:
         """Those to read when a refresh begins: also young ones, whose habits are not known."""
-        sql = f"{ACTIVE_SQL} AND (m.url IS NULL OR ((m.due_at <= ? OR m.quiet < {PROBATION_READS}) AND m.failures < {MAX_FAILED_READS}))"
+        sql = (
+            f"{ACTIVE_SQL} AND (m.url IS NULL OR ("
+            f"(m.due_at <= ? OR m.quiet < {PROBATION_READS}) AND m.failures < {MAX_FAILED_READS}))"
+        )
         return self._select_ids(sql, now)
 
     def _select_ids(self, sql: str, now: float) -> list[int]:

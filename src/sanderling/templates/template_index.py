@@ -15,8 +15,8 @@ from sanderling.db.connection import Connection
 from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
 from sanderling.templates.classifier import own_lists
 from sanderling.templates.learn_templates import Model, learn_host_templates
-from sanderling.templates.structure_bands import compute_band_keys
 from sanderling.templates.naming import Named, name
+from sanderling.templates.structure_bands import compute_band_keys
 from sanderling.templates.template_views import PageView
 
 UNKNOWN = -1  # template of a page that was not placed yet

@@ -1,12 +1,7 @@
 """Fast scan: read a new page in a single pass in C, without a tree.
 
-<<<<<<< HEAD
 `html/_native` handles most pages in less than half of the time and rejects the others, which are parsed. Both give the
 same result.
-=======
-`html/_native/fast_scan.c` reads most pages of most sites so, in less than half of the time; the others it gives back, and they are
-parsed. What it says is what the tree says.
->>>>>>> incoming-content
 """
 
 import ctypes
@@ -26,18 +21,11 @@ class _NativeScan(ctypes.Structure):
     """UTF-8 texts in a buffer of the library, to be released."""
 
     _fields_ = (
-<<<<<<< HEAD
         *((name, ctypes.c_void_p) for name in ("buffer", "data", "text")),
         *((name, ctypes.c_uint64) for name in ("links_size", "data_size", "text_size")),
         *((name, ctypes.c_uint64) for name in ("text_length", "field_count", "block_count")),
         ("hashes", NativeHashes),
         ("hash_status", ctypes.c_int32),
-=======
-        *((name, ctypes.c_void_p) for name in ("memory", "fields", "text")),
-        *((name, ctypes.c_uint64) for name in ("links_size", "fields_size", "text_size", "character_count", "element_fields", "block_fields")),
-        ("fingerprints", NativeHashes),
-        ("fingerprint_status", ctypes.c_int32),
->>>>>>> incoming-content
     )
 
     def read_text(self) -> str:
@@ -53,12 +41,7 @@ def scan_page(body: bytes, charset: str) -> ScanResult | None:
 
 
 def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResult | None]:
-<<<<<<< HEAD
-    scan, release = native.library.sanderling_glance, native.library.sanderling_give_back
-=======
-    """Call the library."""
-    look, give_back = native.library.sanderling_fast_scan, native.library.sanderling_free
->>>>>>> incoming-content
+    scan, release = native.library.sanderling_fast_scan, native.library.sanderling_free
     pointer = ctypes.POINTER(_NativeScan)
     scan.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
     release.argtypes = (ctypes.c_void_p,)
@@ -70,17 +53,12 @@ def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResu
         try:
             return _build_scan_result(found, encoding)
         finally:
-<<<<<<< HEAD
             release(found.buffer)
-=======
-            give_back(found.memory)
->>>>>>> incoming-content
 
     return scan_body
 
 
 def _build_scan_result(native_scan: _NativeScan, encoding: str) -> ScanResult | None:
-<<<<<<< HEAD
     links_size, field_count = native_scan.links_size, native_scan.field_count
     if field_count > MAX_FIELDS:
         return None
@@ -104,28 +82,6 @@ def _build_scan_result(native_scan: _NativeScan, encoding: str) -> ScanResult | 
     blocks = fields[field_count:blocks_end]
     link = (same_page_link[0], same_page_link[1]) if same_page_link else None
     return ScanResult(encoding, language, elements, link_table, blocks, fingerprints, link)
-=======
-    if native_scan.element_fields > MAX_FIELDS:
-        return None
-    table = ctypes.string_at(native_scan.fields, native_scan.links_size)
-    said = ctypes.string_at(native_scan.fields + native_scan.links_size, native_scan.fields_size - native_scan.links_size)
-    fields = said.decode().split(FIELD_END)
-    told = list(
-        map(ScannedElement._make, zip(*[iter(fields[: native_scan.element_fields])] * len(ScannedElement._fields), strict=True))
-    )
-    language, heading, *bare = fields[native_scan.element_fields + native_scan.block_fields : -1]
-    if native_scan.character_count <= MAX_NOTICE_LENGTH:
-        title = next((one.text for one in told if one.tag == "title" and not one.is_in_noscript), "")
-        if may_be_soft_error((title, heading), native_scan.read_text()):
-            return None
-    marks = (
-        pack_native_hashes(native_scan.fingerprints)
-        if native_scan.fingerprint_status == NATIVE_OK
-        else fingerprint_text_in_python(native_scan.read_text())
-    )
-    blocks = fields[native_scan.element_fields : native_scan.element_fields + native_scan.block_fields]
-    return ScanResult(encoding, language, told, table, blocks, marks, (bare[0], bare[1]) if bare else None)
->>>>>>> incoming-content
 
 
 _native_scanner = build_page_scanner(NATIVE) if NATIVE is not None else None

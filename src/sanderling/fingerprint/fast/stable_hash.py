@@ -1,12 +1,7 @@
 """The stable hash of a page ignores tokens, comments, hidden values, and data in scripts.
 
-<<<<<<< HEAD
 Versions with the same stable hash have the same fingerprint and need not be compared. Without the compiled library
 there are no stable hashes.
-=======
-Two versions of which the same is left differ in nothing that is ever told, and need not be compared. That is known
-where the library was compiled (`html/_native/stable_hash.c`); elsewhere all pages whose bytes differ are compared.
->>>>>>> incoming-content
 """
 
 import ctypes
@@ -39,12 +34,7 @@ def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
 
 
 def build_stable_hasher(native: NativeLibrary) -> Callable[[bytes], bytes]:
-<<<<<<< HEAD
-    call = native.library.sanderling_sift
-=======
-    """Call the library."""
     call = native.library.sanderling_stable_hash
->>>>>>> incoming-content
     call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
 
     def hash_body(body: bytes) -> bytes:
