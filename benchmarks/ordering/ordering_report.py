@@ -75,8 +75,10 @@ def _wins(results: "Sequence[Result]") -> str:
         if ours and theirs:
             lost += [f"{name_of(graph)} at {s} %" for s in SHARES if ours.rank_mass[s] <= theirs.rank_mass[s]]
     said = f"NOT met: {', '.join(lost)}" if lost else "met"
-    return f"- the default, {DEFAULT_ORDERING}, beats breadth-first on PageRank mass"
+    return (
+        f"- the default, {DEFAULT_ORDERING}, beats breadth-first on PageRank mass"
         f" at 10, 25 and 50 % on every graph ({said})"
+    )
 
 
 def _harvests(harvests: "Sequence[Harvest]") -> str:

@@ -68,7 +68,7 @@ def test_the_command_lists_runs_and_refuses(capsys: pytest.CaptureFixture[str]) 
     assert sanderling(["experiment", "gpc_depth", "sar_cases"]) == 0
     assert "2 of 2 tables hold" in capsys.readouterr().out
     assert sanderling(["experiment", "tea_leaves"]) == 4
-    assert "sanderling: no experiment is called 'tea_leaves'" in capsys.readouterr().err
+    assert "sanderling: unknown experiment 'tea_leaves'" in capsys.readouterr().err
 
 
 def test_the_exit_code_says_if_a_number_left_its_tolerance(

@@ -2,8 +2,8 @@
 
 P(click) = P(examined) x P(attractive). Examination falls with the position; clicks divided by expected views estimate
 attractiveness. Rates back off from (query, page) to page to the global average, and a rate above the average must be
-significant. Clients whose satisfied clicks no other client repeats lose trust, so a minority cannot move the order, however
-many clicks it makes (measured in benchmarks/search/click_feedback.py).
+significant. Clients whose satisfied clicks no other client repeats lose trust, so that a minority cannot move the
+order (measured in benchmarks/search/click_feedback.py).
 """
 
 import math
