@@ -1,4 +1,4 @@
-"""Dates of HTTP."""
+"""HTTP dates and clocks."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from sanderling.clock import MonotonicClock, SimulatedClock, parse_http_date
 
 
 @pytest.fixture
-def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def tokyo_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "Asia/Tokyo")
         time.tzset()
@@ -17,7 +17,7 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.usefixtures("far_from_greenwich")
+@pytest.mark.usefixtures("tokyo_time_zone")
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -25,18 +25,18 @@ def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("Sunday, 06-Nov-94 08:49:37 GMT", 784111777.0),
         ("Sun Nov  6 08:49:37 1994", 784111777.0),
         ("Sun, 06 Nov 1994 08:49:37 -0000", 784111777.0),
-        *((nonsense, None) for nonsense in ("", "0", "yesterday", "Sun, 99 Nov 1994 08:49:37 GMT")),
+        *((invalid, None) for invalid in ("", "0", "yesterday", "Sun, 99 Nov 1994 08:49:37 GMT")),
     ],
 )
-def test_every_form_of_an_http_date_is_in_gmt(text: str, at: float | None) -> None:
+def test_http_date_without_zone_is_gmt(text: str, at: float | None) -> None:
     assert parse_http_date(text) == at
 
 
-def test_a_steady_clock_goes_on_where_the_other_is_set_back() -> None:
+def test_monotonic_clock_continues_after_wrapped_clock_is_set_back() -> None:
     clock = SimulatedClock(100.0)
-    steady = MonotonicClock(clock)
-    shown = []
+    monotonic = MonotonicClock(clock)
+    times = []
     for step in (5.0, -60.0, 5.0, -1.0, 100.0):
         clock.advance(step)
-        shown.append(steady())
-    assert shown == [105.0, 105.0, 110.0, 110.0, 210.0]
+        times.append(monotonic())
+    assert times == [105.0, 105.0, 110.0, 110.0, 210.0]

@@ -1,4 +1,4 @@
-"""Entry point of `sanderling` and `python -m sanderling`; handles Ctrl-C while modules are still being imported."""
+"""Entry point of `sanderling` and `python -m sanderling`."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ INTERRUPTED = 11  # exit code, as in cli/arguments.py, which is not imported yet
 
 
 def main() -> int:
-    """Run the command line and return its exit code. Ctrl-C during imports exits without a traceback."""
+    """Run the command line and return its exit code; Ctrl-C during imports exits silently."""
     previous_handler = signal.getsignal(signal.SIGINT)
     if previous_handler is signal.default_int_handler:  # otherwise the parent process ignores SIGINT (nohup)
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))

@@ -1,4 +1,4 @@
-"""Real and simulated clocks. Code that depends on the time receives a clock as an argument."""
+"""Real and simulated clocks, passed as arguments to time-dependent code."""
 
 import time
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class SimulatedClock:
 
 
 class MonotonicClock:
-    """A clock for timeouts that never goes backwards, even if the wrapped clock is set back."""
+    """A clock for timeouts; never goes backwards, even if the wrapped clock is set back."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -42,7 +42,10 @@ class MonotonicClock:
 
 @lru_cache(4096)  # many pages of a site share a Last-Modified date
 def parse_http_date(text: str) -> float | None:
-    """Parse an HTTP date as a timestamp. A date without a zone is GMT (RFC 9110, 5.6.7). None: not a date."""
+    """Parse an HTTP date as a timestamp.
+
+    None: not a date. A date without a zone is GMT (RFC 9110, 5.6.7).
+    """
     from email.utils import parsedate_to_datetime  # slow import
 
     try:

@@ -22,7 +22,7 @@ DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SanderlingError(Exception):
-    """Base class. The message names the failed operation, its object, and the next step."""
+    """Base class. The message names the failed operation and the next step."""
 
     exit_code = 1
 
@@ -34,7 +34,7 @@ class UsageError(SanderlingError):
 
 
 class CollectionError(SanderlingError):
-    """The collection is missing, in use, damaged, or of an unsupported version."""
+    """Collection missing, in use, damaged, or of an unsupported version."""
 
     exit_code = 4
 
@@ -46,13 +46,13 @@ class DiskFull(SanderlingError):
 
 
 def build_write_error(target: object, error: OSError) -> SanderlingError:
-    """Return the error for a failed write: `DiskFull` if the disk is full, otherwise `UsageError`."""
+    """Return `DiskFull` or `UsageError` for a failed write."""
     error_class = DiskFull if error.errno in DISK_FULL_ERRNOS else UsageError
     return error_class(f"cannot write {target}: {error.strerror or error}")
 
 
 class MissingExtra(SanderlingError):
-    """An optional dependency is not installed."""
+    """Optional dependency not installed."""
 
     exit_code = 4
 
@@ -61,7 +61,7 @@ class MissingExtra(SanderlingError):
 
 
 def read_install_source() -> str | None:
-    """Return pip's record of the install source (PEP 610, JSON). None: not recorded."""
+    """Return the direct_url.json of pip (PEP 610). None: not recorded."""
     from importlib.metadata import PackageNotFoundError, distribution  # slow import, rarely needed
 
     try:
@@ -71,7 +71,7 @@ def read_install_source() -> str | None:
 
 
 def build_install_command(extra: str) -> str:
-    """Return the command that installs an extra with the installer of this environment."""
+    """Return the command that installs an extra in this environment."""
     source = json.loads(read_install_source() or "{}")
     path = unquote(source.get("url", "").partition("file://")[2])
     editable = "-e " if path and source.get("dir_info", {}).get("editable") else ""
@@ -100,12 +100,12 @@ def _read_uv_tool_extras(receipt: Path) -> list[str]:
 
 
 class DatabaseUnavailable(SanderlingError):
-    """The shared database cannot be reached."""
+    """Shared database unreachable."""
 
     exit_code = 17
 
 
 class ClusterUnavailable(SanderlingError):
-    """The cluster that runs the workers cannot be reached."""
+    """Cluster of the workers unreachable."""
 
     exit_code = 17

@@ -1,6 +1,6 @@
 """Records passed between packages, and the enums of URL states.
 
-They are frozen msgspec structs, so the same record can be sent over a pipe, a socket or a Ray object store.
+Frozen msgspec structs can be sent over a pipe, a socket or a Ray object store.
 """
 
 from enum import StrEnum
@@ -52,7 +52,7 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """Reason for a skipped URL or a failed visit; shown by `sanderling pages --skipped`."""
+    """Reason for a skipped URL or a failed visit (`sanderling pages --skipped`)."""
 
     NONE = ""
     # rejected by the crawler
@@ -122,7 +122,7 @@ class CandidateUrl(Struct, frozen=True, gc=False):
 
 
 class Link(Struct, frozen=True, array_like=True, gc=False):
-    """A link of a page, resolved and normalized by the worker."""
+    """Resolved and normalized link of a page."""
 
     url: Url
     request_url: str = ""
@@ -145,7 +145,7 @@ class SitemapHint(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileRef(Struct, frozen=True, array_like=True, gc=False):
-    """Reference to a sitemap, feed or resource found in a page, a sitemap index or a robots.txt."""
+    """Reference to a sitemap, feed or resource."""
 
     url: Url
     request_url: str = ""
@@ -153,7 +153,7 @@ class FileRef(Struct, frozen=True, array_like=True, gc=False):
 
 
 class StoredVersion(Struct, frozen=True, array_like=True, gc=False):
-    """Location of the last stored version of a page in the archive."""
+    """Archive location of the last version of a page."""
 
     file: str
     offset: int
@@ -186,7 +186,7 @@ class FetchTask(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_suspect(self) -> bool:
-        """Whether this URL may crash workers. A suspect is fetched with no other request in progress."""
+        """Whether this URL may crash workers; a suspect is fetched alone."""
         return self.losses >= SUSPECT_LOSSES
 
 
@@ -201,12 +201,12 @@ class RobotsTxt(Struct, frozen=True):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether rules apply: 4xx means no rules; 5xx, 429 or no response disallows all (RFC 9309, 2.3.1)."""
+        """Whether rules apply: 4xx means no rules; 5xx, 429 or failure disallows all (RFC 9309, 2.3.1)."""
         return 200 <= self.status < 500 and self.status != 429
 
 
 class TemplateFilter(Struct, frozen=True):
-    """Templates of the pages to return, with feature weights (the STRUCT buffer of a specialized migrant)."""
+    """Templates of the pages to return, with feature weights (STRUCT buffer of the papers)."""
 
     templates: tuple[frozenset[int], ...]  # feature sets of the sample pages
     weights: dict[int, float] = {}  # rarity of features among crawled pages; empty: equal weights
@@ -215,7 +215,7 @@ class TemplateFilter(Struct, frozen=True):
 
 
 class FetchBatch(Struct, frozen=True):
-    """URLs of one host assigned to a worker, with politeness settings."""
+    """URLs of a host assigned to a worker, with politeness settings."""
 
     host: Host
     tasks: tuple[FetchTask, ...]
@@ -227,7 +227,7 @@ class FetchBatch(Struct, frozen=True):
 
 
 class Visit(Struct, frozen=True):
-    """Result of fetching one URL."""
+    """Result of fetching a URL."""
 
     id: int
     token: int
@@ -272,7 +272,7 @@ class Visit(Struct, frozen=True):
 
 
 class Heartbeat(Struct, frozen=True):
-    """Status message of a worker; input of the worker assignment."""
+    """Status message of a worker."""
 
     worker: str
     sent_at: float
@@ -287,7 +287,7 @@ class Heartbeat(Struct, frozen=True):
 
 
 class WorkerReport(Struct, frozen=True):
-    """Results returned by a worker in one message."""
+    """Message of a worker with its results."""
 
     worker: str
     visits: tuple[Visit, ...] = ()

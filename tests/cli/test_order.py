@@ -20,7 +20,7 @@ from sanderling.errors import UsageError
         (["--like-text", "nowhere.txt"], "cannot read --like-text nowhere.txt"),
         (["--depth", "deep"], "give a number of levels such as 3, poisson:10"),
         (["--depth", "poisson:99"], "between 0 and 35, not 99: give a number of levels"),
-        (["--keep", "many"], "no whole number"),
+        (["--keep", "many"], "not a whole number"),
     ],
 )
 def test_one_sentence_and_what_there_is(

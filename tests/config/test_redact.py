@@ -1,4 +1,4 @@
-"""No secret that a person typed comes back: not on the terminal, not in what is kept."""
+"""Secrets are neither displayed nor stored."""
 
 import json
 import stat
@@ -16,17 +16,19 @@ SECRET = "hunter2"
 SEED = "http://127.0.0.1:1/"
 
 
-def test_no_password_is_kept_with_the_command() -> None:
-    typed = ["crawl", "http://me:pw@x/", "--basic-auth", "x=me:pw", "--header=Cookie: pw", "--proxy", "http://a:pw@b",
+def test_stored_command_line_has_no_password() -> None:
+    command = ["crawl", "http://me:pw@x/", "--basic-auth", "x=me:pw", "--header=Cookie: pw", "--proxy", "http://a:pw@b",
              "--archive", "ftp://a:pw/@there/", "--migrant=https://a:pw/@host", "https://x/@home"]  # fmt: skip
-    kept = " ".join(redact_command(typed))
-    assert "pw" not in kept
-    assert kept.startswith("crawl http://***@x/ --basic-auth *** --header=*** --proxy *** --archive ftp://a:***@there/")
-    assert kept.endswith("--migrant=https://a:***@host https://x/@home")
+    redacted = " ".join(redact_command(command))
+    assert "pw" not in redacted
+    assert redacted.startswith(
+        "crawl http://***@x/ --basic-auth *** --header=*** --proxy *** --archive ftp://a:***@there/"
+    )
+    assert redacted.endswith("--migrant=https://a:***@host https://x/@home")
 
 
 @pytest.mark.parametrize("password", ["pw@pw", "p w pw", "@pw", "pw\tpw"])
-def test_no_part_of_a_password_is_kept_whatever_letters_it_has(password: str) -> None:
+def test_passwords_with_special_characters_are_masked_completely(password: str) -> None:
     assert redact_command([f"http://me:{password}@x/@home"]) == ["http://***@x/@home"]
 
 
@@ -40,16 +42,16 @@ def test_no_part_of_a_password_is_kept_whatever_letters_it_has(password: str) ->
         ("host=b password='hun ter2' user=a", "host=b password=*** user=a"),
     ],
 )
-def test_of_an_address_all_is_shown_but_the_password(address: str, shown: str) -> None:
+def test_only_the_password_of_an_address_is_masked(address: str, shown: str) -> None:
     assert redact_password(address) == shown
 
 
-def test_what_others_say_of_an_address_is_told_without_its_password() -> None:
+def test_password_of_an_address_is_masked_in_messages() -> None:
     assert redact_address_password('no bucket "a:hunter2@b"', "s3://a:hunter2@b/c") == 'no bucket "a:***@b"'
     assert redact_address_password("refused", "http://b:1") == "refused"
 
 
-WRONG = [
+INVALID_ARGUMENTS = [
     ["--header", f"Authorization: Bearer {SECRET}\nX: y"],
     ["--header", f"Authorization Bearer {SECRET}"],
     ["--header", SECRET],
@@ -78,18 +80,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("words", WRONG)
-def test_what_is_refused_is_refused_without_its_secret(
-    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("arguments", INVALID_ARGUMENTS)
+def test_rejected_arguments_are_reported_without_secrets(
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["crawl", SEED, *words, "-C", str(tmp_path / "c")]) == 4
-    told = capsys.readouterr()
-    assert SECRET not in told.out + told.err
+    assert main(["crawl", SEED, *arguments, "-C", str(tmp_path / "c")]) == 4
+    output = capsys.readouterr()
+    assert SECRET not in output.out + output.err
     assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         *(["check"], ["check", "url"], ["changes", "--kind"], ["experiment"], ["completion"], ["workers"], ["migrant"]),
         *(["migrant", "run"], ["publish"], ["pages", "--state"], ["serve", "--host"], ["crawl", "--depth"], []),
@@ -103,24 +105,24 @@ def test_what_is_refused_is_refused_without_its_secret(
     ],
 )
 @pytest.mark.parametrize("url", [f"https://me:{SECRET}@a.example:99999/", f"ftp://me:a\t{SECRET}@a.example/"])
-def test_no_command_says_a_password_again_that_stands_where_it_expects_something_else(
-    tmp_path: Path, words: list[str], url: str, capsys: pytest.CaptureFixture[str]
+def test_misplaced_url_is_reported_without_its_password(
+    tmp_path: Path, arguments: list[str], url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*words, url, "-C", str(tmp_path / "c")]) == 4
-    told = capsys.readouterr()
-    assert SECRET not in told.out + told.err
+    assert main([*arguments, url, "-C", str(tmp_path / "c")]) == 4
+    output = capsys.readouterr()
+    assert SECRET not in output.out + output.err
 
 
-def test_a_header_that_is_refused_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rejected_header_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crawl", SEED, "--header", f"X-Key: {SECRET}\x00"]) == 4
     assert "X-Key is not a valid request header" in capsys.readouterr().err
     assert main(["crawl", SEED, f"--headr=X: {SECRET}"]) == 4
     assert "'--headr' is not a known argument; did you mean --header?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("form", [[], ["--json"]])
+@pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_settings_are_listed_without_secrets(
-    form: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     values = {
         "HEADER": f"X-Key: {SECRET}\nCookie: {SECRET}", "BASIC_AUTH": f"a.example=me:{SECRET}",
@@ -129,41 +131,41 @@ def test_settings_are_listed_without_secrets(
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"SANDERLING_{name}", value)
-    assert main(["settings", *form]) == 0
-    told = capsys.readouterr().out
-    assert SECRET not in told
-    assert all(text in told for text in ("X-Key: ***", "Cookie: ***", "a.example=me:***", "http://me:***@b:1"))
+    assert main(["settings", *flags]) == 0
+    output = capsys.readouterr().out
+    assert SECRET not in output
+    assert all(text in output for text in ("X-Key: ***", "Cookie: ***", "a.example=me:***", "http://me:***@b:1"))
 
 
-def test_a_crawl_with_secrets_leaves_none_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_crawl_stores_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = Site({"/": html("/a"), "/a": html()})
     with site:
-        line = ["crawl", site.root.replace("://", f"://me:{SECRET}@") + "/", "-C", str(tmp_path), "--allow-private",
+        command = ["crawl", site.root.replace("://", f"://me:{SECRET}@") + "/", "-C", str(tmp_path), "--allow-private",
                 "--delay", "0", "--workers", "1", "-vv", "--basic-auth", f"127.0.0.1=me:{SECRET}", "--header",
                 f"X-Api-Key: {SECRET}", "--header", f"Cookie: {SECRET}", "--header", "Accept-Language: nl",
                 "--no-sitemaps"]  # fmt: skip
-        assert main(line) == 0
+        assert main(command) == 0
     sent = site.requests[-1][1]
     assert (sent["x-api-key"], sent["cookie"], sent["accept-language"]) == (SECRET, SECRET, "nl")
-    told = capsys.readouterr()
-    assert SECRET not in told.out + told.err
-    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []
+    output = capsys.readouterr()
+    assert SECRET not in output.out + output.err
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
     records = [
         r for path in (tmp_path / "archive").glob("*.gz") for r in iterate_records(path) if isinstance(r, StoredRecord)
     ]
-    asked = [
+    requests = [
         b"".join(f"{name}: {value}\n".encode() for name, value in r.http_headers)
         for r in records
         if r.record_type == "request"
     ]
-    assert len(asked) == 2
-    assert all(SECRET.encode() not in one and b"Accept-Language: nl" in one for one in asked)
+    assert len(requests) == 2
+    assert all(SECRET.encode() not in request and b"Accept-Language: nl" in request for request in requests)
 
 
-def test_the_place_of_an_archive_is_for_its_owner_alone_and_not_in_the_catalogue(tmp_path: Path) -> None:
+def test_archive_location_is_private_and_not_in_the_database(tmp_path: Path) -> None:
     with Site({"/": html()}) as site:
-        line = [
+        command = [
             "crawl",
             site.root + "/",
             "-C",
@@ -174,19 +176,19 @@ def test_the_place_of_an_archive_is_for_its_owner_alone_and_not_in_the_catalogue
             "--workers",
             "1",
         ]
-        assert main([*line, "--archive", f"file://{tmp_path}/away", "--quiet"]) == 0
+        assert main([*command, "--archive", f"file://{tmp_path}/away", "--quiet"]) == 0
         pointer = tmp_path / "c" / "archive" / "elsewhere"
         assert stat.S_IMODE(pointer.stat().st_mode) == 0o600
         with open_collection_read_only(tmp_path / "c") as collection:
-            (kept,) = collection.db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
-        assert "archive" not in json.loads(kept)
+            (settings,) = collection.db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
+        assert "archive" not in json.loads(settings)
         assert main(["refresh", "--all", "-C", str(tmp_path / "c"), "--quiet"]) == 0
     assert list((tmp_path / "away").glob("*.warc.gz"))
 
 
-def test_a_password_for_a_host_beside_a_web_server_is_not_kept(tmp_path: Path) -> None:
-    line = ["crawl", SEED, "-C", str(tmp_path), "--allow-private", "--workers", "1", "--quiet"]
-    assert main([*line, "--migrant", f"https://me:{SECRET}@127.0.0.1:1"]) == 4  # our key is missing
-    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert kept
-    assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []
+def test_password_of_a_migrant_is_not_stored(tmp_path: Path) -> None:
+    command = ["crawl", SEED, "-C", str(tmp_path), "--allow-private", "--workers", "1", "--quiet"]
+    assert main([*command, "--migrant", f"https://me:{SECRET}@127.0.0.1:1"]) == 4  # the private key is missing
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []

@@ -1,4 +1,4 @@
-"""Rows by many ids, a few questions prepared; a full disk has a name."""
+"""SQLite connections, transactions, and selection by ids."""
 
 import gc
 import os
@@ -21,21 +21,21 @@ from sanderling.db.connection import (
 )
 from sanderling.errors import CollectionError, DiskFull
 
-ASKED = "SELECT id FROM a WHERE id IN ({})"
+SELECT = "SELECT id FROM a WHERE id IN ({})"
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, ID_BATCH_SIZES[-1], ID_BATCH_SIZES[-1] + 1, 2 * ID_BATCH_SIZES[-1] + 7])
-def test_each_row_is_given_once_however_many_are_asked_for(tmp_path: Path, count: int) -> None:
+def test_select_by_ids_returns_each_row_once(tmp_path: Path, count: int) -> None:
     db = connect_sqlite(tmp_path / "a.db")
     db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
     db.executemany("INSERT INTO a VALUES (?)", [(id_,) for id_ in range(1000)])
-    asked = [*range(count), 5_000]  # the last is not there
-    assert [id_ for (id_,) in select_by_ids(db, ASKED, asked)] == list(range(count))
+    ids = [*range(count), 5_000]  # the last does not exist
+    assert [id_ for (id_,) in select_by_ids(db, SELECT, ids)] == list(range(count))
     db.close()
 
 
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a%3fb", "a?b", "a#b", "\u00e4&mode=ro"])
-def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+def test_folder_name_may_contain_special_characters(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     connect_sqlite(tmp_path / name / "a.db").close()
     connect_sqlite(tmp_path / name / "a.db", read_only=True).close()
@@ -43,25 +43,25 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert [folder.name for folder in tmp_path.iterdir()] == [name]
 
 
-def test_questions_of_many_lengths_are_few() -> None:
-    class Remembers:
+def test_select_by_ids_prepares_few_statements() -> None:
+    class RecordingConnection:
         def __init__(self) -> None:
-            self.asked: set[str] = set()
+            self.statements: set[str] = set()
 
-        def execute(self, sql: str, _ids: list[int]) -> "Remembers":
-            self.asked.add(sql)
+        def execute(self, sql: str, _ids: list[int]) -> "RecordingConnection":
+            self.statements.add(sql)
             return self
 
         def fetchall(self) -> list[object]:
             return []
 
-    db = Remembers()
+    db = RecordingConnection()
     for count in range(1, 1000):
-        list(select_by_ids(db, ASKED, range(count)))  # type: ignore[arg-type]
-    assert len(db.asked) == len(ID_BATCH_SIZES)
+        list(select_by_ids(db, SELECT, range(count)))  # type: ignore[arg-type]
+    assert len(db.statements) == len(ID_BATCH_SIZES)
 
 
-def test_a_full_disk_is_named_in_a_transaction_and_outside_one(tmp_path: Path) -> None:
+def test_full_disk_is_reported_inside_and_outside_a_transaction(tmp_path: Path) -> None:
     db = connect_sqlite(tmp_path / "a.db")
     db.execute("CREATE TABLE a (content BLOB)")
     db.execute("PRAGMA max_page_count = 4")
@@ -75,7 +75,7 @@ def test_a_full_disk_is_named_in_a_transaction_and_outside_one(tmp_path: Path) -
     db.close()
 
 
-def test_a_transaction_is_part_of_one_that_is_open(tmp_path: Path) -> None:
+def test_nested_transaction_joins_the_open_transaction(tmp_path: Path) -> None:
     db, other = connect_sqlite(tmp_path / "a.db"), connect_sqlite(tmp_path / "a.db")
     db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
     with begin_transaction(db):
@@ -90,7 +90,7 @@ def test_a_transaction_is_part_of_one_that_is_open(tmp_path: Path) -> None:
     other.close()
 
 
-def test_what_goes_wrong_at_the_end_of_a_transaction_undoes_all_of_it(tmp_path: Path) -> None:
+def test_exception_before_commit_rolls_back_the_whole_transaction(tmp_path: Path) -> None:
     db = connect_sqlite(tmp_path / "a.db")
     db.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
     with begin_transaction(db):
@@ -103,8 +103,8 @@ def test_what_goes_wrong_at_the_end_of_a_transaction_undoes_all_of_it(tmp_path: 
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_a_private_database_and_its_side_files_are_readable_by_their_owner_alone(tmp_path: Path, is_new: bool) -> None:
-    before = os.umask(0o022)
+def test_private_database_has_owner_only_permissions(tmp_path: Path, is_new: bool) -> None:
+    previous_umask = os.umask(0o022)
     try:
         if not is_new:
             with closing(connect_sqlite(tmp_path / "p.db")) as old:
@@ -112,15 +112,15 @@ def test_a_private_database_and_its_side_files_are_readable_by_their_owner_alone
         db = connect_private_sqlite(tmp_path / "p.db")
         db.execute("CREATE TABLE t (a)")
     finally:
-        os.umask(before)
+        os.umask(previous_umask)
     modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
     db.close()
     assert modes == {"p.db": 0o600, "p.db-wal": 0o600, "p.db-shm": 0o600}
 
 
-def test_a_connection_is_closed_with_its_owner_and_when_it_cannot_be_used(tmp_path: Path) -> None:
+def test_connection_is_closed_with_its_owner_and_after_a_failed_open(tmp_path: Path) -> None:
     class Owner:
-        """Holds a connection and does not close it."""
+        """Owner that does not close its connection."""
 
     db, owner = connect_sqlite(tmp_path / "a.db"), Owner()
     close_on_finalize(owner, db)
@@ -131,15 +131,15 @@ def test_a_connection_is_closed_with_its_owner_and_when_it_cannot_be_used(tmp_pa
     (tmp_path / "b.db").write_bytes(b"no database" * 1000)
     opened: list[sqlite3.Connection] = []
     with pytest.MonkeyPatch.context() as patch:
-        real = sqlite3.connect
-        patch.setattr(sqlite3, "connect", lambda *a, **k: noted(opened, real(*a, **k)))
+        connect = sqlite3.connect
+        patch.setattr(sqlite3, "connect", lambda *a, **k: record_connection(opened, connect(*a, **k)))
         with pytest.raises(CollectionError, match="cannot be opened"):
             connect_sqlite(tmp_path / "b.db")
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")
 
 
-def noted(opened: list[sqlite3.Connection], db: sqlite3.Connection) -> sqlite3.Connection:
+def record_connection(opened: list[sqlite3.Connection], db: sqlite3.Connection) -> sqlite3.Connection:
     """Append a connection to the list and return it."""
     opened.append(db)
     return db

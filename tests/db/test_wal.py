@@ -1,4 +1,4 @@
-"""The log of the database is written back beside the crawl."""
+"""Background checkpoints of the write-ahead log."""
 
 import shutil
 import sqlite3
@@ -22,81 +22,81 @@ from sanderling.db.wal import (
 )
 
 
-def fill(db: Connection, rows: int) -> None:
+def insert_rows(db: Connection, rows: int) -> None:
     with transaction(db):
         db.execute("CREATE TABLE IF NOT EXISTS a (b INTEGER)")
         db.executemany("INSERT INTO a VALUES (?)", [(number,) for number in range(rows)])
 
 
-def rows_without_log(database: Path) -> int:
-    """How many rows are in the file itself."""
+def count_checkpointed_rows(database: Path) -> int:
+    """Count the rows in the database file without its log."""
     copy = database.with_name("copy.db")
     shutil.copy(database, copy)
     db = sqlite3.connect(f"file:{copy}?immutable=1", uri=True)
     try:
         return int(db.execute("SELECT count(*) FROM a").fetchone()[0])
-    except sqlite3.OperationalError:  # not even the table
+    except sqlite3.OperationalError:  # the table is still in the log only
         return 0
     finally:
         db.close()
 
 
-def test_what_was_committed_is_written_back_while_another_transaction_is_open(tmp_path: Path) -> None:
-    writer, beside = connect_sqlite(tmp_path / "a.db"), connect_sqlite(tmp_path / "a.db")
-    fill(writer, 1000)
-    assert rows_without_log(tmp_path / "a.db") == 0
+def test_committed_rows_are_checkpointed_while_a_transaction_is_open(tmp_path: Path) -> None:
+    writer, checkpointer = connect_sqlite(tmp_path / "a.db"), connect_sqlite(tmp_path / "a.db")
+    insert_rows(writer, 1000)
+    assert count_checkpointed_rows(tmp_path / "a.db") == 0
     with transaction(writer):
         writer.execute("INSERT INTO a VALUES (1)")
-        assert checkpoint_wal(beside) > 0
-        assert rows_without_log(tmp_path / "a.db") == 1000
+        assert checkpoint_wal(checkpointer) > 0
+        assert count_checkpointed_rows(tmp_path / "a.db") == 1000
     assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 1001
-    beside.close()
+    checkpointer.close()
     writer.close()
 
 
-def test_a_thread_does_it_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_background_thread_checkpoints_and_the_log_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = Event()
 
-    def noticed(db: Connection) -> int:
+    def record_checkpoint(db: Connection) -> int:
         length = checkpoint_wal(db)
         done.set()
         return length
 
     monkeypatch.setattr(wal, "INITIAL_WAIT", 0.0)
-    monkeypatch.setattr(wal, "checkpoint_wal", noticed)
+    monkeypatch.setattr(wal, "checkpoint_wal", record_checkpoint)
     writer = connect_sqlite(tmp_path / "a.db")
-    fill(writer, 1000)
+    insert_rows(writer, 1000)
     with run_checkpoints(tmp_path / "a.db"):
         assert done.wait(60)
-        assert rows_without_log(tmp_path / "a.db") == 1000
+        assert count_checkpointed_rows(tmp_path / "a.db") == 1000
     writer.close()
     assert not (tmp_path / "a.db-wal").exists()
 
 
-def test_a_disk_that_fails_the_thread_is_left_to_who_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = Event()
+def test_failed_checkpoint_does_not_stop_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempted = Event()
 
-    def fails(_db: Connection) -> int:
-        tried.set()
+    def fail(_db: Connection) -> int:
+        attempted.set()
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(wal, "INITIAL_WAIT", 0.0)
-    monkeypatch.setattr(wal, "checkpoint_wal", fails)
+    monkeypatch.setattr(wal, "checkpoint_wal", fail)
     writer = connect_sqlite(tmp_path / "a.db")
     with run_checkpoints(tmp_path / "a.db"):
-        assert tried.wait(60)
-        fill(writer, 10)
+        assert attempted.wait(60)
+        insert_rows(writer, 10)
     assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 10
     writer.close()
 
 
-def test_where_there_is_no_such_file_nothing_is_done(tmp_path: Path) -> None:
+def test_missing_database_file_is_ignored(tmp_path: Path) -> None:
     with run_checkpoints(tmp_path / "a.db"):
         pass
     assert not list(tmp_path.iterdir())
 
 
-def test_it_looks_as_often_as_there_is_something_to_do() -> None:
+def test_wait_adapts_to_the_growth_of_the_log() -> None:
     assert compute_next_wait(1.0, TARGET_PAGES) == 1.0
     assert compute_next_wait(1.0, 10 * TARGET_PAGES) == 0.5
     assert compute_next_wait(1.0, 0) == 2.0
@@ -104,54 +104,52 @@ def test_it_looks_as_often_as_there_is_something_to_do() -> None:
     assert compute_next_wait(MAX_WAIT, 0) == MAX_WAIT
 
 
-def test_a_log_that_is_shorter_began_anew() -> None:
+def test_growth_of_a_restarted_log_is_its_length() -> None:
     assert compute_growth(100, 250) == 150
     assert compute_growth(9_000, 40) == 40
 
 
-def test_the_log_is_emptied_when_the_block_says_so_and_goes_on_after_that(tmp_path: Path) -> None:
+def test_log_is_truncated_on_request_and_usable_afterwards(tmp_path: Path) -> None:
     writer, log = connect_sqlite(tmp_path / "a.db"), tmp_path / "a.db-wal"
-    with run_checkpoints(tmp_path / "a.db") as empty_log:
-        fill(writer, 1000)
+    with run_checkpoints(tmp_path / "a.db") as truncate_log:
+        insert_rows(writer, 1000)
         assert log.stat().st_size > 0
-        empty_log()
-        until = time.monotonic() + 60
-        while log.stat().st_size and time.monotonic() < until:
+        truncate_log()
+        deadline = time.monotonic() + 60
+        while log.stat().st_size and time.monotonic() < deadline:
             Event().wait(0.001)
         assert log.stat().st_size == 0
-        assert rows_without_log(tmp_path / "a.db") == 1000
-        fill(writer, 10)
+        assert count_checkpointed_rows(tmp_path / "a.db") == 1000
+        insert_rows(writer, 10)
     assert writer.execute("SELECT count(*) FROM a").fetchone()[0] == 1010
     writer.close()
 
 
-def test_a_log_that_somebody_reads_is_written_back_and_not_emptied(tmp_path: Path) -> None:
-    writer, reader, beside = (connect_sqlite(tmp_path / "a.db") for _ in range(3))
-    fill(writer, 1000)
+def test_log_with_an_active_reader_is_checkpointed_but_not_truncated(tmp_path: Path) -> None:
+    writer, reader, checkpointer = (connect_sqlite(tmp_path / "a.db") for _ in range(3))
+    insert_rows(writer, 1000)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM a").fetchone()[0] == 1000
-    truncate_wal(beside)
-    assert rows_without_log(tmp_path / "a.db") == 1000
+    truncate_wal(checkpointer)
+    assert count_checkpointed_rows(tmp_path / "a.db") == 1000
     assert (tmp_path / "a.db-wal").stat().st_size > 0
     reader.execute("COMMIT")
-    truncate_wal(beside)
+    truncate_wal(checkpointer)
     assert (tmp_path / "a.db-wal").stat().st_size == 0
-    for db in (writer, reader, beside):
+    for db in (writer, reader, checkpointer):
         db.close()
 
 
-def test_before_the_log_is_emptied_it_is_written_back_without_a_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncation_starts_with_a_passive_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 
-    def noticed(db: Connection) -> int:
+    def record_checkpoint(db: Connection) -> int:
         sizes.append((tmp_path / "a.db-wal").stat().st_size)
         return checkpoint_wal(db)
 
-    monkeypatch.setattr(wal, "checkpoint_wal", noticed)
+    monkeypatch.setattr(wal, "checkpoint_wal", record_checkpoint)
     db = connect_sqlite(tmp_path / "a.db")
-    fill(db, 1000)
+    insert_rows(db, 1000)
     truncate_wal(db)
     assert [size > 0 for size in sizes] == [True]
     assert (tmp_path / "a.db-wal").stat().st_size == 0

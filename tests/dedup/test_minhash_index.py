@@ -1,4 +1,4 @@
-"""Near duplicates by look-up."""
+"""Lookup of near duplicates."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,28 +6,28 @@ from hypothesis import strategies as st
 from sanderling.dedup.minhash_index import GUARANTEED_DISTANCE, MinhashIndex, NearDuplicate
 from sanderling.fingerprint.minhash import compute_hamming_distance
 
-marks = st.integers(1, 2**256 - 1)
+sketches = st.integers(1, 2**256 - 1)
 
 
-@given(st.lists(marks, max_size=20), marks, st.sets(st.integers(0, 255), max_size=GUARANTEED_DISTANCE))
-def test_whatever_is_near_is_found_and_nothing_else(others: list[int], mark: int, bits: set[int]) -> None:
+@given(st.lists(sketches, max_size=20), sketches, st.sets(st.integers(0, 255), max_size=GUARANTEED_DISTANCE))
+def test_all_sketches_within_the_guaranteed_distance_are_found(others: list[int], sketch: int, bits: set[int]) -> None:
     index = MinhashIndex()
     for number, other in enumerate(others, 2):
         index.add(number, other)
-    index.add(1, mark)
-    asked = mark
+    index.add(1, sketch)
+    query = sketch
     for bit in bits:
-        asked ^= 1 << bit
-    expected = {number: compute_hamming_distance(other, asked) for number, other in enumerate(others, 2)} | {
+        query ^= 1 << bit
+    expected = {number: compute_hamming_distance(other, query) for number, other in enumerate(others, 2)} | {
         1: len(bits)
     }
-    found = index.find(asked, GUARANTEED_DISTANCE) if asked else []
-    assert {twin.page: twin.distance for twin in found} == (
-        {page: far for page, far in expected.items() if far <= GUARANTEED_DISTANCE} if asked else {}
+    found = index.find(query, GUARANTEED_DISTANCE) if query else []
+    assert {near.page: near.distance for near in found} == (
+        {page: distance for page, distance in expected.items() if distance <= GUARANTEED_DISTANCE} if query else {}
     )
 
 
-def test_nearest_come_first() -> None:
+def test_results_are_sorted_by_distance() -> None:
     index = MinhashIndex()
     index.add(1, 0b1111)
     index.add(2, 0b0001)
@@ -35,24 +35,24 @@ def test_nearest_come_first() -> None:
     assert index.find(0b0011, max_distance=1) == [NearDuplicate(2, 1)]
 
 
-def test_an_empty_page_is_like_no_other() -> None:
+def test_empty_page_is_not_indexed() -> None:
     index = MinhashIndex()
     index.add(1, 0)
     assert len(index) == 0
     assert index.find(0) == []
 
 
-def test_a_page_can_be_forgotten() -> None:
+def test_page_can_be_discarded() -> None:
     index = MinhashIndex()
     for page in range(1, 40):
         index.add(page, page << 20 | 1)
     for page in range(1, 39):
         index.discard(page, page << 20 | 1)
-    assert [twin.page for twin in index.find(39 << 20 | 1)] == [39]
+    assert [near.page for near in index.find(39 << 20 | 1)] == [39]
     assert len(index) == 1
 
 
-def test_a_page_costs_at_most_72_bytes() -> None:
+def test_page_takes_at_most_72_bytes() -> None:
     index = MinhashIndex()
     empty = index.bytes_used
     for page in range(1, 10_001):

@@ -1,4 +1,4 @@
-"""Classes of change frequency."""
+"""Change frequencies."""
 
 from math import inf
 
@@ -15,7 +15,7 @@ from sanderling.discovery.changefreq import (
 HOUR, DAY = 3600.0, 86400.0
 
 
-def test_the_periods_are_those_of_the_thesis() -> None:
+def test_periods_match_the_specification() -> None:
     assert [get_period(name) for name in CHANGEFREQS] == [0, 3600, 86400, 604800, 2592000, 31536000, inf]
     assert DEFAULT_CHANGEFREQ in CHANGEFREQS
 
@@ -37,15 +37,15 @@ def test_the_periods_are_those_of_the_thesis() -> None:
         (inf, "never"),
     ],
 )
-def test_an_observed_interval_has_the_nearest_class(interval: float, name: str) -> None:
+def test_interval_gets_the_nearest_change_frequency(interval: float, name: str) -> None:
     assert classify_interval(interval) == name
 
 
 @pytest.mark.parametrize("name", CHANGEFREQS)
-def test_a_class_is_the_class_of_its_own_period(name: str) -> None:
+def test_period_is_classified_as_its_own_change_frequency(name: str) -> None:
     assert classify_interval(get_period(name)) == name
 
 
-def test_a_class_is_read_as_people_write_it() -> None:
+def test_change_frequency_ignores_case_and_whitespace() -> None:
     assert parse_changefreq(" Daily\n") == "daily"
     assert parse_changefreq("fortnightly") == ""

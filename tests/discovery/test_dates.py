@@ -1,4 +1,4 @@
-"""Dates as sitemaps and feeds write them."""
+"""Dates of sitemaps and feeds."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from sanderling.discovery.dates import DAY_SECONDS, DatePrecision, parse_date
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "precision"),
+    ("text", "timestamp", "precision"),
     [
         ("1970-01-02", DAY_SECONDS, DatePrecision.DAY),
         ("1970-02", 31 * DAY_SECONDS, DatePrecision.DAY),
@@ -38,10 +38,10 @@ from sanderling.discovery.dates import DAY_SECONDS, DatePrecision, parse_date
         ("January 2, 1970", DAY_SECONDS, DatePrecision.DAY),
     ],
 )
-def test_both_forms_are_read(text: str, at: float, precision: DatePrecision) -> None:
-    moment = parse_date(text)
-    assert moment is not None
-    assert (moment.timestamp, moment.precision) == (at, precision)
+def test_supported_formats_are_parsed(text: str, timestamp: float, precision: DatePrecision) -> None:
+    date = parse_date(text)
+    assert date is not None
+    assert (date.timestamp, date.precision) == (timestamp, precision)
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_both_forms_are_read(text: str, at: float, precision: DatePrecision) -> 
         "1" * 999,
     ],
 )
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_invalid_dates_are_rejected(text: str) -> None:
     assert parse_date(text) is None
 
 
-def test_a_day_lasts_until_its_end() -> None:
+def test_latest_timestamp_of_a_day_is_its_end() -> None:
     day, second = parse_date("1970-01-01"), parse_date("1970-01-01T00:00:00Z")
     assert day is not None
     assert second is not None
@@ -77,5 +77,5 @@ def test_a_day_lasts_until_its_end() -> None:
 
 
 @given(st.text(alphabet="0123456789-:TZ +.,JanFeb", max_size=40))
-def test_no_text_breaks_it(text: str) -> None:
+def test_arbitrary_text_raises_no_exception(text: str) -> None:
     parse_date(text)

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds: bytes in, entries out."""
+"""Sitemap and feed parser."""
 
 import gzip
 import tracemalloc
@@ -22,17 +22,18 @@ from sanderling.discovery.sitemap_parser import SitemapParser, parse_sitemap
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 
 
-def _read(text: str, limits: SitemapLimits | None = None) -> SitemapReport:
+def _parse(text: str, limits: SitemapLimits | None = None) -> SitemapReport:
     return parse_sitemap([text.encode()], limits)
 
 
-def _urlset(*entries: str) -> SitemapReport:
-    return _read(HEAD + "".join(f"<url>{entry}</url>" for entry in entries) + "</urlset>")
+def _parse_urlset(*entries: str) -> SitemapReport:
+    return _parse(HEAD + "".join(f"<url>{entry}</url>" for entry in entries) + "</urlset>")
 
 
-def test_an_entry_carries_all_its_fields() -> None:
-    report = _urlset(
-        "<loc>http://x/?a=1&amp;b=2</loc><lastmod>1970-01-02</lastmod><changefreq>Daily</changefreq><priority>0,8</priority>"
+def test_all_fields_of_an_entry_are_parsed() -> None:
+    report = _parse_urlset(
+        "<loc>http://x/?a=1&amp;b=2</loc><lastmod>1970-01-02</lastmod>"
+        "<changefreq>Daily</changefreq><priority>0,8</priority>"
     )
     assert report == SitemapReport(
         SitemapKind.URLSET,
@@ -53,27 +54,28 @@ def test_an_entry_carries_all_its_fields() -> None:
         "<!-- <loc>no</loc> --><loc>http://x/a</loc><lastmod>1970-01-01T00:00:09Z</lastmod><priority>.5</priority><b/>",
     ],
 )
-def test_however_it_is_written_it_is_the_same_entry(entry: str) -> None:
-    assert _urlset(entry).entries == (SitemapEntry("http://x/a", 9.0, priority=0.5),)
+def test_syntax_variants_give_the_same_entry(entry: str) -> None:
+    assert _parse_urlset(entry).entries == (SitemapEntry("http://x/a", 9.0, priority=0.5),)
 
 
-def test_plain_entries_and_others_are_read_alike() -> None:
+def test_fast_path_for_plain_entries_gives_the_same_result() -> None:
     plain = "<loc>http://x/a</loc><lastmod>2020-01-01</lastmod><changefreq>x</changefreq><priority>7</priority>"
-    odd = plain.replace("<loc>", "<loc a='b'>")
-    assert _urlset(plain, plain) == _urlset(plain, plain)
-    assert _urlset(plain).entries == _urlset(odd).entries
+    with_attribute = plain.replace("<loc>", "<loc a='b'>")
+    assert _parse_urlset(plain, plain) == _parse_urlset(plain, plain)
+    assert _parse_urlset(plain).entries == _parse_urlset(with_attribute).entries
     assert (
-        _urlset(plain).problems
-        == _urlset(odd).problems
+        _parse_urlset(plain).problems
+        == _parse_urlset(with_attribute).problems
         == {SitemapProblem.BAD_CHANGEFREQ: 1, SitemapProblem.BAD_PRIORITY: 1}
     )
 
 
-def test_languages_images_and_other_pages_stay_with_their_entry() -> None:
-    report = _urlset(
+def test_alternates_and_images_belong_to_their_entry() -> None:
+    report = _parse_urlset(
         '<loc>http://x/a</loc><xhtml:link rel="alternate" hreflang="de" href="http://x/de?a&amp;b"/>'
         '<xhtml:link rel="stylesheet" href="http://x/css"/>'
-        "<image:image><image:loc>http://x/1.png</image:loc></image:image><image:image><image:loc>/2.png</image:loc></image:image>",
+        "<image:image><image:loc>http://x/1.png</image:loc></image:image>"
+        "<image:image><image:loc>/2.png</image:loc></image:image>",
         "<loc>http://x/b</loc>",
     )
     first, second = report.entries
@@ -97,12 +99,12 @@ def test_languages_images_and_other_pages_stay_with_their_entry() -> None:
         ("<loc>http://x/a</loc><url><loc>http://x/b</loc>", SitemapProblem.NOT_WELL_FORMED),
     ],
 )
-def test_what_is_wrong_is_counted(entry: str, problem: SitemapProblem) -> None:
-    assert _urlset(entry).problems == {problem: 1}
+def test_problems_are_counted(entry: str, problem: SitemapProblem) -> None:
+    assert _parse_urlset(entry).problems == {problem: 1}
 
 
-def test_one_bad_entry_does_not_spoil_the_next() -> None:
-    report = _urlset("<loc>&xxe;</loc>", "<loc>http://x/a</loc>", "<lastmod/>", "<loc>http://x/b</loc>")
+def test_invalid_entry_does_not_affect_the_next() -> None:
+    report = _parse_urlset("<loc>&xxe;</loc>", "<loc>http://x/a</loc>", "<lastmod/>", "<loc>http://x/b</loc>")
     assert [entry.loc for entry in report.entries] == ["http://x/a", "http://x/b"]
 
 
@@ -115,14 +117,14 @@ def test_one_bad_entry_does_not_spoil_the_next() -> None:
         ("<url><loc>http://x/a</loc></url><!-- ", ["http://x/a"]),
     ],
 )
-def test_of_a_cut_file_no_half_url_is_taken(text: str, locs: list[str]) -> None:
-    report = _read(HEAD + text)
+def test_truncated_url_is_dropped(text: str, locs: list[str]) -> None:
+    report = _parse(HEAD + text)
     assert [entry.loc for entry in report.entries] == locs
     assert report.problems == {SitemapProblem.TRUNCATED: 1}
 
 
-def test_an_index_names_sitemaps() -> None:
-    report = _read(
+def test_sitemap_index_lists_sitemaps() -> None:
+    report = _parse(
         "<sitemapindex><sitemap><loc>http://x/1.xml</loc><lastmod>1970-01-02</lastmod></sitemap></sitemapindex>"
     )
     assert report.kind is SitemapKind.INDEX
@@ -147,15 +149,15 @@ ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><updated>1970-01-01T00:00:07
     ("text", "kind", "locs"),
     [(RSS, SitemapKind.RSS, ["http://x/a", "http://x/b"]), (ATOM, SitemapKind.ATOM, ["http://x/a"])],
 )
-def test_a_feed_gives_the_links_of_its_items(text: str, kind: SitemapKind, locs: list[str]) -> None:
-    report = _read(text)
+def test_feed_gives_the_links_of_its_items(text: str, kind: SitemapKind, locs: list[str]) -> None:
+    report = _parse(text)
     assert report.kind is kind
     assert [entry.loc for entry in report.entries] == locs
     assert report.entries[0].lastmod == 9.0
     assert report.updated_at == 7.0
 
 
-def test_a_list_of_lines_is_a_sitemap() -> None:
+def test_text_list_is_a_sitemap() -> None:
     report = parse_sitemap([b"\xef\xbb\xbfhttp://x/a\r", b"\nhttp://x/b\rhttp", b"://x/c\n\nnonsense\nhttps://x/d"])
     assert [entry.loc for entry in report.entries] == ["http://x/a", "http://x/b", "http://x/c", "https://x/d"]
     assert report.kind is SitemapKind.TEXT
@@ -163,14 +165,14 @@ def test_a_list_of_lines_is_a_sitemap() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"   ", b"nothing", b"\x00\x01\x02", b"<a/>", b"{}", b"%PDF-1.4"])
-def test_what_is_no_sitemap_is_said_to_be_none(body: bytes) -> None:
+def test_other_files_are_reported_as_not_a_sitemap(body: bytes) -> None:
     report = parse_sitemap([body])
     assert report.kind is SitemapKind.UNKNOWN
     assert SitemapProblem.NOT_A_SITEMAP in report.problems
 
 
-def test_a_web_page_gives_nothing() -> None:
-    report = _read("<!DOCTYPE html><html><body><url><loc>http://x/</loc></url></body></html>")
+def test_web_page_has_no_entries() -> None:
+    report = _parse("<!DOCTYPE html><html><body><url><loc>http://x/</loc></url></body></html>")
     assert report.entries == ()
     assert report.problems == {SitemapProblem.NOT_A_SITEMAP: 1}
 
@@ -186,35 +188,35 @@ def test_a_web_page_gives_nothing() -> None:
         ("utf-8", "rot13"),
     ],
 )
-def test_the_encoding_is_found(encoding: str, declared: str) -> None:
+def test_encoding_is_detected(encoding: str, declared: str) -> None:
     declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else ""
     body = f"{declaration}<urlset><url><loc>http://x/ü</loc></url></urlset>".encode(encoding)
     assert parse_sitemap([body]).entries == (SitemapEntry("http://x/ü"),)
 
 
-def test_packed_files_are_unpacked() -> None:
-    packed = gzip.compress((HEAD + "<url><loc>http://x/a</loc></url></urlset>").encode())
-    assert parse_sitemap([packed]).entries == (SitemapEntry("http://x/a"),)
-    assert parse_sitemap([packed[:-9]]).problems[SitemapProblem.BAD_GZIP] == 1
+def test_compressed_files_are_decompressed() -> None:
+    compressed = gzip.compress((HEAD + "<url><loc>http://x/a</loc></url></urlset>").encode())
+    assert parse_sitemap([compressed]).entries == (SitemapEntry("http://x/a"),)
+    assert parse_sitemap([compressed[:-9]]).problems[SitemapProblem.BAD_GZIP] == 1
 
 
-def test_too_many_entries_end_at_the_limit() -> None:
+def test_number_of_entries_is_limited() -> None:
     text = HEAD + "<url><loc>http://x/a</loc></url>" * 10 + "</urlset>"
-    report = _read(text, SitemapLimits(max_entries=4))
+    report = _parse(text, SitemapLimits(max_entries=4))
     assert len(report.entries) == 4
     assert report.problems == {SitemapProblem.TOO_MANY_ENTRIES: 1}
-    assert _read(text, SitemapLimits(max_entries=10)).problems == {}
+    assert _parse(text, SitemapLimits(max_entries=10)).problems == {}
 
 
-def test_too_many_tags_end_at_the_limit() -> None:
-    reader = SitemapParser(SitemapLimits(max_tags=100))
-    assert reader.feed(HEAD.encode() + b"<a>" * 20_000) == []
-    assert reader.is_limit_reached
-    reader.finish()
-    assert reader.problems == {SitemapProblem.TOO_LARGE: 1}
+def test_number_of_tags_is_limited() -> None:
+    parser = SitemapParser(SitemapLimits(max_tags=100))
+    assert parser.feed(HEAD.encode() + b"<a>" * 20_000) == []
+    assert parser.is_limit_reached
+    parser.finish()
+    assert parser.problems == {SitemapProblem.TOO_LARGE: 1}
 
 
-def test_too_many_bytes_end_at_the_limit() -> None:
+def test_number_of_bytes_is_limited() -> None:
     text = HEAD + "<url><loc>http://x/a</loc></url>" * 1000 + "</urlset>"
     report = parse_sitemap([gzip.compress(text.encode())], SitemapLimits(max_bytes=5000))
     assert 0 < len(report.entries) < 200
@@ -222,11 +224,13 @@ def test_too_many_bytes_end_at_the_limit() -> None:
     assert report.problems == {SitemapProblem.TOO_LARGE: 1}
 
 
-LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+ENTITIES = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
 HOSTILE = {
     "a bomb": gzip.compress(HEAD.encode() + bytes(10_000_000)),
     "a bomb in a bomb": gzip.compress(gzip.compress(bytes(10_000_000))),
-    "a billion laughs": f"<!DOCTYPE a [<!ENTITY a0 'ha'>{LAUGHS}]><urlset><url><loc>&a9;</loc></url></urlset>".encode(),
+    "a billion laughs": (
+        f"<!DOCTYPE a [<!ENTITY a0 'ha'>{ENTITIES}]><urlset><url><loc>&a9;</loc></url></urlset>"
+    ).encode(),
     "deep tags": b"<urlset>" + b"<url><loc>" * 20_000,
     "open tags": HEAD.encode() + b"<a" * 20_000 + b"<" * 1_000_000,
     "one tag": HEAD.encode() + b"<url " + b"a=' " * 500_000,
@@ -240,23 +244,23 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
+def test_hostile_file_is_parsed_with_bounded_memory(body: bytes) -> None:
     tracemalloc.start()
-    reader = SitemapParser(SitemapLimits(max_bytes=3_000_000))
-    entries = [entry for at in range(0, len(body), 65536) for entry in reader.feed(body[at : at + 65536])]
-    entries += reader.finish()
+    parser = SitemapParser(SitemapLimits(max_bytes=3_000_000))
+    entries = [entry for at in range(0, len(body), 65536) for entry in parser.feed(body[at : at + 65536])]
+    entries += parser.finish()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12_000_000
     assert len(entries) <= 1
-    assert reader.problems
+    assert parser.problems
 
 
-def test_a_large_sitemap_is_never_held_whole() -> None:
+def test_large_sitemap_is_parsed_incrementally() -> None:
     entry = b"<url><loc>http://x/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</loc></url>\n"
     tracemalloc.start()
-    reader = SitemapParser()
-    count = sum(len(reader.feed(entry * 100)) for _ in range(400))
+    parser = SitemapParser()
+    count = sum(len(parser.feed(entry * 100)) for _ in range(400))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert count > 39_000
@@ -265,8 +269,8 @@ def test_a_large_sitemap_is_never_held_whole() -> None:
 
 SAMPLES = [
     (
-        HEAD
-        + "<url>x<loc>http://x/a</loc>\n</url> <url><loc>http://x/b&amp;</loc><lastmod>2020-01-01</lastmod></url></urlset>"
+        HEAD + "<url>x<loc>http://x/a</loc>\n</url>"
+        " <url><loc>http://x/b&amp;</loc><lastmod>2020-01-01</lastmod></url></urlset>"
     ).encode(),
     RSS.encode(),
     ATOM.encode(),
@@ -276,15 +280,15 @@ SAMPLES = [
 
 @settings(max_examples=200)
 @given(st.sampled_from(SAMPLES), st.integers(1, 40))
-def test_how_a_file_is_cut_makes_no_difference(body: bytes, step: int) -> None:
+def test_result_does_not_depend_on_chunk_size(body: bytes, step: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sitemap_parser, "SCAN_BYTES", 1)  # so that small pieces are not put together first
-        pieces = [body[at : at + step] for at in range(0, len(body), step)]
-        assert parse_sitemap(pieces) == parse_sitemap([body])
+        patch.setattr(sitemap_parser, "SCAN_BYTES", 1)  # do not buffer small chunks
+        chunks = [body[at : at + step] for at in range(0, len(body), step)]
+        assert parse_sitemap(chunks) == parse_sitemap([body])
 
 
 @given(
     st.binary(max_size=300), st.sampled_from([b"", HEAD.encode(), HEAD.encode() + b"<url><loc>", b"<rss>", b"\x1f\x8b"])
 )
-def test_no_bytes_break_it(body: bytes, start: bytes) -> None:
+def test_arbitrary_bytes_raise_no_exception(body: bytes, start: bytes) -> None:
     parse_sitemap([start + body])

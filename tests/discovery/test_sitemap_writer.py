@@ -1,4 +1,4 @@
-"""Sitemaps of what we know."""
+"""Sitemap writer."""
 
 from sanderling.discovery.dates import DatePrecision
 from sanderling.discovery.entry_types import SitemapEntry, SitemapKind, SitemapLimits
@@ -12,7 +12,7 @@ PAGES = [
 ]
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_sitemap_can_be_parsed() -> None:
     (file,) = write_sitemaps(PAGES, "https://x.org/")
     report = parse_sitemap([file.body])
     assert file.name == "sitemap.xml"
@@ -20,7 +20,7 @@ def test_what_is_written_is_read_again() -> None:
     assert report.problems == {}
 
 
-def test_beyond_the_limit_an_index_names_the_files() -> None:
+def test_index_lists_the_files_above_the_limit() -> None:
     files = list(write_sitemaps(PAGES, "https://x.org/maps/", limits=SitemapLimits(max_entries=2)))
     assert [file.name for file in files] == ["sitemap-1.xml", "sitemap-2.xml", "sitemap.xml"]
     index = parse_sitemap([files[-1].body])
@@ -32,19 +32,19 @@ def test_beyond_the_limit_an_index_names_the_files() -> None:
     assert [e for file in files[:2] for e in parse_sitemap([file.body]).entries] == PAGES
 
 
-def test_no_file_is_larger_than_the_protocol_allows() -> None:
+def test_files_respect_the_size_limit() -> None:
     entries = [SitemapEntry(f"https://x.org/{'a' * 500}/{n}") for n in range(100)]
     files = list(write_sitemaps(entries, "https://x.org", limits=SitemapLimits(max_bytes=4000)))
     assert all(len(file.body) <= 4000 for file in files[:-1])
     assert [e for file in files[:-1] for e in parse_sitemap([file.body]).entries] == entries
 
 
-def test_nothing_known_is_an_empty_sitemap() -> None:
+def test_no_entries_give_an_empty_sitemap() -> None:
     (file,) = write_sitemaps([], "https://x.org/")
     assert parse_sitemap([file.body]).kind is SitemapKind.URLSET
 
 
-def test_a_time_out_of_all_bounds_is_left_out() -> None:
+def test_lastmod_out_of_range_is_omitted() -> None:
     (file,) = write_sitemaps(
         [SitemapEntry("https://x.org/", 1e18), SitemapEntry("https://x.org/a", -1.0)], "https://x.org/"
     )

@@ -1,4 +1,4 @@
-"""A forgiving reader of XML."""
+"""Lenient XML scanner."""
 
 from itertools import pairwise
 
@@ -9,37 +9,37 @@ from hypothesis import strategies as st
 from sanderling.discovery.xml_scanner import MARKUP_LIMIT, XmlScanner, parse_attributes, unescape_xml
 
 
-class Listener:
-    """Writes down what it hears."""
+class RecordingHandler:
+    """Records the events of a scanner."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
+        self.events: list[tuple[str, str]] = []
 
-    def handle_start_tag(self, name: str, rest: str) -> None:
-        self.heard.append(("open", name))
+    def handle_start_tag(self, name: str, attributes_text: str) -> None:
+        self.events.append(("open", name))
 
     def handle_end_tag(self, name: str) -> None:
-        self.heard.append(("close", name))
+        self.events.append(("close", name))
 
     def handle_text(self, text: str) -> None:
-        if self.heard and self.heard[-1][0] == "text":
-            text = self.heard.pop()[1] + text
-        self.heard.append(("text", text))
+        if self.events and self.events[-1][0] == "text":
+            text = self.events.pop()[1] + text
+        self.events.append(("text", text))
 
     def handle_whole_entry(self, buffer: str, position: int) -> int:
         return position
 
 
-def _heard(*pieces: str) -> list[tuple[str, str]]:
-    listener = Listener()
-    scanner = XmlScanner(listener)
-    for piece in pieces:
-        scanner.feed(piece)
-    return listener.heard
+def _scan(*chunks: str) -> list[tuple[str, str]]:
+    handler = RecordingHandler()
+    scanner = XmlScanner(handler)
+    for chunk in chunks:
+        scanner.feed(chunk)
+    return handler.events
 
 
 @pytest.mark.parametrize(
-    ("text", "heard"),
+    ("text", "events"),
     [
         ("<a>b</a>", [("open", "a"), ("text", "b"), ("close", "a")]),
         ("<X:A b='>'/>", [("open", "a")]),
@@ -53,8 +53,8 @@ def _heard(*pieces: str) -> list[tuple[str, str]]:
         ("text", [("text", "text")]),
     ],
 )
-def test_tags_and_text_are_told_apart(text: str, heard: list[tuple[str, str]]) -> None:
-    assert _heard(text) == heard
+def test_text_is_split_into_tags_and_character_data(text: str, events: list[tuple[str, str]]) -> None:
+    assert _scan(text) == events
 
 
 MIXED = (
@@ -64,23 +64,23 @@ MIXED = (
 
 
 @given(st.lists(st.integers(0, len(MIXED)), max_size=12))
-def test_how_the_text_is_cut_makes_no_difference(cuts: list[int]) -> None:
+def test_result_does_not_depend_on_chunk_boundaries(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(MIXED)]
-    pieces = [MIXED[a:b] for a, b in pairwise(edges)]
-    assert _heard(*pieces) == _heard(MIXED)
+    chunks = [MIXED[a:b] for a, b in pairwise(edges)]
+    assert _scan(*chunks) == _scan(MIXED)
 
 
 @pytest.mark.parametrize("start", ["<a ", "<![CDATA[", "<!--", "<?", "<!DOCTYPE a", "<!DOCTYPE a [", "<a b='"])
-def test_what_never_ends_is_not_kept(start: str) -> None:
-    listener = Listener()
-    scanner = XmlScanner(listener)
+def test_endless_markup_is_not_buffered(start: str) -> None:
+    handler = RecordingHandler()
+    scanner = XmlScanner(handler)
     scanner.feed(start)
     for _ in range(20):
         scanner.feed("x" * (MARKUP_LIMIT // 4))
     assert len(scanner._buffer) <= MARKUP_LIMIT + len(start)
 
 
-def test_entities_are_the_five_and_numbers_and_no_others() -> None:
+def test_only_predefined_entities_and_character_references_are_resolved() -> None:
     assert unescape_xml("&amp;&lt;&gt;&quot;&apos;&#65;&#x42;") == "&<>\"'AB"
     assert unescape_xml("&amp;amp;") == "&amp;"
     assert unescape_xml("&nbsp;&xxe;&#0;&#xD800;&#9999999;&") == "&nbsp;&xxe;\ufffd\ufffd\ufffd&"
@@ -91,5 +91,5 @@ def test_attributes_are_read_by_local_name() -> None:
 
 
 @given(st.text(alphabet="<>!?-[]/'\"=&;ab CDATA", max_size=60))
-def test_no_text_breaks_it(text: str) -> None:
-    _heard(text)
+def test_arbitrary_text_raises_no_exception(text: str) -> None:
+    _scan(text)

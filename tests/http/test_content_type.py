@@ -1,4 +1,4 @@
-"""What a Content-Type says."""
+"""Content-Type headers."""
 
 import pytest
 
@@ -14,14 +14,14 @@ from sanderling.http.content_type import MAX_TYPE_LENGTH, is_html, parse_charset
         ("text/html;charset=big5,*/*", "text/html"),
         ('text/css;x="a,b/c"', "text/css"),
         ("text/plain, nonsense", "text/plain"),
-        *((nonsense, "") for nonsense in ("", "html", "/html", "text/", "a/b/c", "text/ht ml", "(a)/b", "\xe4/\xe4")),
+        *((invalid, "") for invalid in ("", "html", "/html", "text/", "a/b/c", "text/ht ml", "(a)/b", "\xe4/\xe4")),
     ],
 )
-def test_of_several_types_the_last_that_is_one_counts(header: str, mime: str) -> None:
+def test_last_valid_type_of_a_list_counts(header: str, mime: str) -> None:
     assert parse_mime_type(header) == mime
 
 
-def test_a_type_is_short() -> None:
+def test_type_is_truncated() -> None:
     assert len(parse_mime_type("text/" + "x" * 500)) == MAX_TYPE_LENGTH
 
 
@@ -44,20 +44,20 @@ def test_a_type_is_short() -> None:
         ("text/html", ""),
     ],
 )
-def test_the_first_charset_of_a_type_is_read(header: str, charset: str) -> None:
+def test_first_charset_parameter_counts(header: str, charset: str) -> None:
     assert parse_charset(header) == charset
 
 
 @pytest.mark.parametrize(
     "start", ["<!doctype HTML>", "<html\n>", " <p>", "\t<H1 x>", "<a/>", "<!-- x", "\ufeff\n<Body>"]
 )
-def test_where_no_type_is_declared_a_page_is_known_by_its_first_tag(start: str) -> None:
+def test_html_without_declared_type_is_sniffed(start: str) -> None:
     assert is_html("", start.encode())
     assert is_html("application/unknown", start.encode())
     assert not is_html("text/plain", start.encode())
 
 
 @pytest.mark.parametrize("start", ["", "text", "<htmlx>", "<?xml version='1.0'?>", "<rss>", "%PDF", "<", "x<p>"])
-def test_other_files_are_no_pages(start: str) -> None:
+def test_other_content_is_not_sniffed_as_html(start: str) -> None:
     assert not is_html("", start.encode())
     assert is_html("application/xhtml+xml", start.encode())

@@ -18,24 +18,24 @@ from sanderling.workers.migrant.coder import FarCoder
 from sanderling.workers.spawn import spawn_worker
 
 SOURCES = Path(sanderling.__file__).parent
-# Of the standard library and of what we use, as a file of the working directory may be named; each is imported by some
-# child process. The rest of the module is missing, so a process that imports one fails, too.
+# Modules of the standard library and of dependencies; each is imported by some child process. The planted modules are
+# incomplete, so a process that imports one fails, too.
 NAMES = ("attr", "msgspec", "random", "signal", "struct", "tempfile", "socket", "selectors", "shutil", "logging")
-TRAP = "import pathlib; pathlib.Path({!r}).write_text(__file__); raise SystemExit(3)\n"
+PLANTED_MODULE = "import pathlib; pathlib.Path({!r}).write_text(__file__); raise SystemExit(3)\n"
 
 
 @pytest.fixture
 def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory full of modules that, executed, write this file."""
-    here, mark = tmp_path / "here", tmp_path / "executed"
-    here.mkdir()
+    """Change to a directory of modules that create the returned file when imported."""
+    folder, marker = tmp_path / "here", tmp_path / "executed"
+    folder.mkdir()
     for name in NAMES:
-        (here / f"{name}.py").write_text(TRAP.format(str(mark)))
-    monkeypatch.chdir(here)
-    return mark
+        (folder / f"{name}.py").write_text(PLANTED_MODULE.format(str(marker)))
+    monkeypatch.chdir(folder)
+    return marker
 
 
-def test_the_trap_catches_a_process_that_is_not_isolated(executed: Path) -> None:
+def test_unprotected_process_imports_from_the_working_directory(executed: Path) -> None:
     subprocess.run([sys.executable, "-m", "sanderling", "--version"], capture_output=True, check=False)
     assert executed.exists()
 
@@ -45,7 +45,7 @@ def test_python_command_does_not_import_from_the_working_directory(executed: Pat
     assert not executed.exists()
 
 
-def test_an_environment_isolates_grandchildren(executed: Path) -> None:
+def test_safe_environment_isolates_grandchildren(executed: Path) -> None:
     command = [sys.executable, "-c", "import random, tempfile"]
     subprocess.run(command, env=build_safe_environment(), check=True)
     assert not executed.exists()
@@ -53,7 +53,7 @@ def test_an_environment_isolates_grandchildren(executed: Path) -> None:
 
 def test_fresh_worker_is_isolated(executed: Path) -> None:
     worker = spawn_worker("worker-1")
-    worker.sock.close()  # it ends when there is nobody to talk to
+    worker.sock.close()  # it exits when the connection is closed
     worker.process.wait(60)
     assert not executed.exists()
 
@@ -71,7 +71,7 @@ def test_index_process_is_isolated(executed: Path, tmp_path: Path) -> None:
     before = dict(os.environ)
     process = start_indexer_process(tmp_path)
     while process.is_alive() and os.getpriority(os.PRIO_PROCESS, process.pid or 0) != NICE_INCREMENT:
-        time.sleep(0.01)  # until it has reached our own code
+        time.sleep(0.01)  # until our code runs
     process.terminate()
     process.join()
     assert not executed.exists()
@@ -79,19 +79,19 @@ def test_index_process_is_isolated(executed: Path, tmp_path: Path) -> None:
 
 
 def test_crawl_started_by_the_web_server_is_isolated(executed: Path, tmp_path: Path) -> None:
-    errand = CrawlProcess(tmp_path)
-    errand.start((), "crawl --no-such-option")
-    assert errand.child is not None
-    errand.child.wait(60)
+    crawl_process = CrawlProcess(tmp_path)
+    crawl_process.start((), "crawl --no-such-option")
+    assert crawl_process.child is not None
+    crawl_process.child.wait(60)
     assert not executed.exists()
-    assert b"no-such-option" in (tmp_path / "logs" / "serve-crawl.log").read_bytes()  # our own command line was reached
+    assert b"no-such-option" in (tmp_path / "logs" / "serve-crawl.log").read_bytes()  # the command line was parsed
 
 
 def test_no_module_starts_python_by_itself() -> None:
-    """Everything goes through `isolation`; what is only printed for the user (`errors`) is no process."""
+    """Only `isolation` starts Python; `errors` only prints a command."""
     for file in SOURCES.rglob("*.py"):
         if file.name in ("isolation.py", "errors.py"):
             continue
         tree = ast.parse(file.read_text())
-        named = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "executable"]
-        assert not named, f"{file}:{named}: use sanderling.runtime.isolation.python_command"
+        lines = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "executable"]
+        assert not lines, f"{file}:{lines}: use sanderling.runtime.isolation.build_python_command"

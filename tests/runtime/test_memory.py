@@ -1,4 +1,4 @@
-"""How memory is asked for."""
+"""Huge pages."""
 
 from pathlib import Path
 
@@ -18,16 +18,16 @@ MAPS = """\
 """
 
 
-def test_only_whole_wide_pages_of_the_heap_and_of_blocks_are_meant_but_no_file_and_no_stack() -> None:
+def test_huge_page_ranges_exclude_files_and_stacks() -> None:
     assert list(_find_huge_page_ranges(MAPS.splitlines())) == [
         (0x55D0C0000000, 4 * HUGE_PAGE_BYTES),
         (0x7F0000200000, 2 * HUGE_PAGE_BYTES),
     ]
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells where memory lies")
-def test_a_large_block_may_lie_in_wide_pages_and_stays_what_it_was() -> None:
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc of Linux")
+def test_huge_pages_do_not_change_the_content_of_memory() -> None:
     block = bytearray(b"sanderling" * HUGE_PAGE_BYTES)
-    allowed = use_huge_pages()
-    assert allowed == 0 or allowed >= 8 * HUGE_PAGE_BYTES  # 0: this Linux was built without wide pages
+    advised = use_huge_pages()
+    assert advised == 0 or advised >= 8 * HUGE_PAGE_BYTES  # 0: kernel without huge pages
     assert block == b"sanderling" * HUGE_PAGE_BYTES

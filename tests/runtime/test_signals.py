@@ -1,4 +1,4 @@
-"""Ctrl-C goes to everybody at the terminal, and so does its end; those we start leave both to us."""
+"""SIGINT and SIGHUP reach all processes of a terminal; child processes block them."""
 
 import signal
 import subprocess
@@ -8,29 +8,29 @@ import pytest
 
 from sanderling.runtime.signals import block_signals
 
-SAY_AND_WAIT = "print('up', flush=True); input(); print('well', flush=True)"
+CHILD = "print('started', flush=True); input(); print('finished', flush=True)"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-def test_a_process_started_unheard_survives_before_it_can_think_of_it(number: signal.Signals) -> None:
+def test_child_process_started_with_blocked_signals_survives(number: signal.Signals) -> None:
     with block_signals():
         child = subprocess.Popen(
-            [sys.executable, "-c", SAY_AND_WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
     assert child.stdout is not None
-    assert child.stdout.readline() == "up\n"
+    assert child.stdout.readline() == "started\n"
     child.send_signal(number)
-    said, _ = child.communicate("\n", timeout=60)
-    assert (said, child.returncode) == ("well\n", 0)
+    output, _ = child.communicate("\n", timeout=60)
+    assert (output, child.returncode) == ("finished\n", 0)
 
 
-def test_ctrl_c_pressed_meanwhile_reaches_us_at_the_end() -> None:
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+def test_pending_signal_is_delivered_at_the_end_of_the_block() -> None:
+    received: list[int] = []
+    previous_handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         with block_signals():
             signal.raise_signal(signal.SIGINT)
-            assert heard == []
-        assert heard == [signal.SIGINT]
+            assert received == []
+        assert received == [signal.SIGINT]
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)

@@ -1,4 +1,4 @@
-"""GPC Table 3, and the depths a user may ask for."""
+"""GPC Table 3, and values of --depth."""
 
 from random import Random
 
@@ -13,12 +13,13 @@ from sanderling.urls.depth_policy import (
 )
 
 
-def test_the_cut_offs_of_table_3() -> None:
-    assert [compute_poisson_depth(mean) for mean in (10, 15, 20)] == [19, 25, 32]  # the text says 24 for 15: wrong
+def test_poisson_cut_offs_match_table_3() -> None:
+    # The text of the paper wrongly has 24 for 15.
+    assert [compute_poisson_depth(mean) for mean in (10, 15, 20)] == [19, 25, 32]
     assert [compute_poisson_depth(mean) for mean in (0, 1, 5, 23, 24, 35)] == [1, 5, 12, 35, 35, 35]
 
 
-def test_probabilities_round_to_those_in_print() -> None:
+def test_rounded_probabilities_match_the_paper() -> None:
     assert [round(compute_poisson_probability(10, x), 2) for x in (0, 3, 4, 5, 6, 18, 19)] == [
         0,
         0.01,
@@ -41,28 +42,28 @@ def test_probabilities_round_to_those_in_print() -> None:
 
 
 def test_sampled_depths_have_the_mean_and_stay_under_the_cap() -> None:
-    draw = Random(7)
-    depths = [draw_poisson_depth(10, draw) for _ in range(4000)]
+    rng = Random(7)
+    depths = [draw_poisson_depth(10, rng) for _ in range(4000)]
     assert sum(depths) / len(depths) == pytest.approx(10, abs=0.2)
     assert len(set(depths)) > 10
-    assert max(draw_poisson_depth(35, draw) for _ in range(500)) == 35
+    assert max(draw_poisson_depth(35, rng) for _ in range(500)) == 35
 
 
-def test_a_depth_is_read_in_all_its_forms() -> None:
-    draw = Random(1)
-    assert parse_depth("3", draw) == 3
-    assert parse_depth("none", draw) is None
-    assert parse_depth("-1", draw) is None
-    assert parse_depth("poisson:15", draw) == 25
-    assert 0 <= (parse_depth("sample:10", draw) or 0) <= 35
+def test_all_forms_of_depth_are_parsed() -> None:
+    rng = Random(1)
+    assert parse_depth("3", rng) == 3
+    assert parse_depth("none", rng) is None
+    assert parse_depth("-1", rng) is None
+    assert parse_depth("poisson:15", rng) == 25
+    assert 0 <= (parse_depth("sample:10", rng) or 0) <= 35
 
 
 @pytest.mark.parametrize("text", ["", "-2", "deep", "poisson:", "poisson:many", "fish:3", "1.5", "²", "poisson:nan"])
-def test_what_is_no_depth_gets_a_sentence_that_says_what_is(text: str) -> None:
+def test_invalid_depth_is_rejected_with_the_valid_forms(text: str) -> None:
     with pytest.raises(UsageError, match=r"poisson:10|between 0 and 35"):
         parse_depth(text, Random(1))
 
 
-def test_an_impossible_mean_is_refused() -> None:
+def test_mean_out_of_range_is_rejected() -> None:
     with pytest.raises(UsageError, match="between 0 and 35, not 99"):
         parse_depth("poisson:99", Random(1))

@@ -1,4 +1,4 @@
-"""One spelling per URL."""
+"""URL normalization."""
 
 import string
 
@@ -31,37 +31,37 @@ GOLDEN = [  # SPEC 2.2
 ]
 
 
-def _spelt(raw: str) -> NormalizedUrl:
-    spelling = normalize_url(raw)
-    assert spelling is not None
-    return spelling
+def _normalize(raw: str) -> NormalizedUrl:
+    normalized = normalize_url(raw)
+    assert normalized is not None
+    return normalized
 
 
 @pytest.mark.parametrize(("raw", "key"), GOLDEN)
-def test_the_printed_rules_hold(raw: str, key: str) -> None:
-    assert _spelt(raw).url == key
-    assert _spelt(key).url == key
+def test_golden_cases_of_the_specification(raw: str, key: str) -> None:
+    assert _normalize(raw).url == key
+    assert _normalize(key).url == key
 
 
-def test_the_wire_form_keeps_the_escapes_as_written() -> None:
-    spelling = _spelt("http://x.org/%7ejoe")
-    assert (spelling.url, spelling.request_url) == ("http://x.org/~joe", "http://x.org/%7ejoe")
-    assert spelling.distinct_request_url == "http://x.org/%7ejoe"
+def test_request_url_keeps_the_escapes() -> None:
+    normalized = _normalize("http://x.org/%7ejoe")
+    assert (normalized.url, normalized.request_url) == ("http://x.org/~joe", "http://x.org/%7ejoe")
+    assert normalized.distinct_request_url == "http://x.org/%7ejoe"
 
 
-def test_a_plain_url_has_one_form() -> None:
-    spelling = _spelt("http://x.org/joe")
-    assert spelling.distinct_request_url == ""
+def test_plain_url_has_no_distinct_request_url() -> None:
+    normalized = _normalize("http://x.org/joe")
+    assert normalized.distinct_request_url == ""
 
 
-def test_credentials_are_in_neither_form() -> None:
-    spelling = _spelt("http://me:secret@x.org/a@b?c@d")
-    assert spelling.url == spelling.request_url == "http://x.org/a@b?c@d"
+def test_credentials_are_removed() -> None:
+    normalized = _normalize("http://me:secret@x.org/a@b?c@d")
+    assert normalized.url == normalized.request_url == "http://x.org/a@b?c@d"
 
 
-def test_a_malformed_escape_is_left_alone() -> None:
-    spelling = _spelt("http://x.org/%%34%31?%zz")
-    assert spelling.url == "http://x.org/%%34%31?%zz"
+def test_malformed_escape_stays_unchanged() -> None:
+    normalized = _normalize("http://x.org/%%34%31?%zz")
+    assert normalized.url == "http://x.org/%%34%31?%zz"
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,18 @@ def test_a_malformed_escape_is_left_alone() -> None:
         ("https://example.org/" + "x" * 10_000_000, Reason.TOO_LONG),
     ],
 )
-def test_a_useless_string_has_a_named_reason(raw: str, reason: Reason) -> None:
+def test_invalid_url_has_a_reason(raw: str, reason: Reason) -> None:
     assert find_rejection_reason(raw) is reason
     assert (normalize_url(raw) is None) is (reason is not Reason.NONE)
 
 
-def test_a_link_of_another_scheme_has_a_named_reason() -> None:
+def test_link_with_another_scheme_has_a_reason() -> None:
     assert find_rejection_reason("//example.org/", "ftp://example.org/") is Reason.SCHEME
     assert find_rejection_reason("page.html", BASE) is Reason.NONE
 
 
 @pytest.mark.parametrize(
-    ("raw", "wire"),
+    ("raw", "request_url"),
     [
         ("next.html", "https://example.org/guide/html/next.html"),
         ("../up.html", "https://example.org/guide/up.html"),
@@ -110,14 +110,14 @@ def test_a_link_of_another_scheme_has_a_named_reason() -> None:
         ("\\back\\slash", "https://example.org/back/slash"),
     ],
 )
-def test_a_link_is_read_as_a_browser_reads_it(raw: str, wire: str) -> None:
-    spelling = resolve_url(BASE, raw)
-    assert spelling is not None
-    assert spelling.request_url == wire
+def test_link_is_resolved_as_in_browsers(raw: str, request_url: str) -> None:
+    normalized = resolve_url(BASE, raw)
+    assert normalized is not None
+    assert normalized.request_url == request_url
 
 
 @pytest.mark.parametrize(
-    ("encoding", "wire"),
+    ("encoding", "request_url"),
     [
         ("utf-8", "http://x/%C3%BC?%C3%BC=1"),
         ("UTF-16", "http://x/%C3%BC?%C3%BC=1"),
@@ -126,28 +126,28 @@ def test_a_link_is_read_as_a_browser_reads_it(raw: str, wire: str) -> None:
         ("no such thing", "http://x/%C3%BC?%C3%BC=1"),
     ],
 )
-def test_a_query_is_sent_in_the_encoding_of_its_page(encoding: str, wire: str) -> None:
-    one = resolve_url("http://x/", "ü?ü=1#ü", encoding)
-    assert one is not None
-    assert one.request_url == wire
-    assert resolve_urls("http://x/", ["ü?ü=1#ü"], encoding) == [one]
+def test_query_is_encoded_in_the_encoding_of_its_page(encoding: str, request_url: str) -> None:
+    resolved = resolve_url("http://x/", "ü?ü=1#ü", encoding)
+    assert resolved is not None
+    assert resolved.request_url == request_url
+    assert resolve_urls("http://x/", ["ü?ü=1#ü"], encoding) == [resolved]
 
 
-def test_links_of_a_page_keep_their_order_and_their_gaps() -> None:
-    spellings = resolve_urls(BASE, ["a", "mailto:x@y", "b"])
-    assert [s and s.request_url for s in spellings] == [
+def test_resolved_links_keep_their_order() -> None:
+    resolved = resolve_urls(BASE, ["a", "mailto:x@y", "b"])
+    assert [s and s.request_url for s in resolved] == [
         "https://example.org/guide/html/a",
         None,
         "https://example.org/guide/html/b",
     ]
 
 
-def test_on_a_page_without_a_usable_address_absolute_links_still_work() -> None:
-    spellings = resolve_urls("about:blank", ["http://x.org/a", "b"])
-    assert [s and s.request_url for s in spellings] == ["http://x.org/a", None]
+def test_absolute_links_work_without_a_valid_base() -> None:
+    resolved = resolve_urls("about:blank", ["http://x.org/a", "b"])
+    assert [s and s.request_url for s in resolved] == ["http://x.org/a", None]
 
 
-def test_a_url_parts_into_host_and_path() -> None:
+def test_url_is_split_into_host_and_path() -> None:
     assert split_url("http://a/") == ("http://a", "/")
     assert split_url("https://x.org:8443/a?b=/c") == ("https://x.org:8443", "/a?b=/c")
     assert get_host("https://x.org/?/") == "https://x.org"
@@ -155,36 +155,36 @@ def test_a_url_parts_into_host_and_path() -> None:
     assert get_hostname("http://x.org:81") == "x.org"
 
 
-# What a link may be made of: the characters where rules meet, not all of Unicode.
+# Characters with special rules, not all of Unicode.
 TEXT = st.text(alphabet=string.ascii_letters + "09%~-._/:?#[]@!$&'()*+,;= \\\t\x00é|^`{}<>\"", max_size=40)
 BASES = st.sampled_from(["https://example.org/a/b/c?d#e", "http://x/", "http://1.2.3.4:81/a//b/", "https://x/a/.b/c"])
 
 
 @settings(max_examples=500)
 @given(BASES, TEXT)
-def test_the_fast_way_and_the_library_agree(base: str, raw: str) -> None:
-    spelling = resolve_url(base, raw)
+def test_fast_path_agrees_with_ada_url(base: str, raw: str) -> None:
+    normalized = resolve_url(base, raw)
     try:
         href = ada_url.join_url(base, raw)
     except ValueError:
         href = ""
-    slow = normalize_url(href) if href else None
-    assert spelling == slow
+    expected = normalize_url(href) if href else None
+    assert normalized == expected
 
 
 @settings(max_examples=500)
 @given(BASES, TEXT)
-def test_spelling_twice_changes_nothing(base: str, raw: str) -> None:
-    spelling = resolve_url(base, raw)
-    if spelling is None:
+def test_normalization_is_idempotent(base: str, raw: str) -> None:
+    normalized = resolve_url(base, raw)
+    if normalized is None:
         return
-    by_key, by_wire = _spelt(spelling.url), _spelt(spelling.request_url)
-    assert by_wire == spelling
-    assert by_key.url == by_key.request_url == spelling.url
+    by_key, by_request_url = _normalize(normalized.url), _normalize(normalized.request_url)
+    assert by_request_url == normalized
+    assert by_key.url == by_key.request_url == normalized.url
 
 
 def _rfc3986_form(url: str) -> str:
-    """Decode the unreserved and raise the hex digits, character by character: RFC 3986, 6.2.2, written anew."""
+    """Normalize escapes by RFC 3986, 6.2.2: an independent implementation."""
     out, at = [], 0
     while at < len(url):
         triplet = url[at : at + 3]
@@ -198,19 +198,19 @@ def _rfc3986_form(url: str) -> str:
     return "".join(out)
 
 
-# Short texts of few characters, so that pairs do meet.
+# Few different parts, so that equal pairs occur.
 ESCAPED = st.lists(st.sampled_from(["a", "A", "%41", "%61", "%2f", "%2F", "/", "%", "%25", "4", "1", "?", "~", "%7E"]))
 
 
 @settings(max_examples=500)
 @given(ESCAPED, ESCAPED)
-def test_two_urls_that_differ_by_rfc_3986_are_never_merged(left: list[str], right: list[str]) -> None:
-    a, b = (_spelt("http://x.org/" + "".join(parts)) for parts in (left, right))
+def test_urls_that_differ_by_rfc_3986_have_different_keys(left: list[str], right: list[str]) -> None:
+    a, b = (_normalize("http://x.org/" + "".join(parts)) for parts in (left, right))
     if a.url == b.url:
         assert _rfc3986_form(a.request_url) == _rfc3986_form(b.request_url)
 
 
 @given(st.text(max_size=60))
-def test_no_string_breaks_it(raw: str) -> None:
+def test_arbitrary_text_raises_no_exception(raw: str) -> None:
     assert (normalize_url(raw) is None) == (find_rejection_reason(raw) is not Reason.NONE)
     resolve_url(BASE, raw)

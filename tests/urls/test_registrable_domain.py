@@ -1,4 +1,4 @@
-"""The domain one owner registered."""
+"""Registrable domains."""
 
 import pytest
 
@@ -17,5 +17,5 @@ from sanderling.urls.registrable_domain import get_registrable_domain
         ("com", "com"),
     ],
 )
-def test_a_registrable_domain_is_what_one_owner_registered(host: str, domain: str) -> None:
+def test_registrable_domain_of_a_host(host: str, domain: str) -> None:
     assert get_registrable_domain(host) == domain

@@ -1,4 +1,4 @@
-"""What belongs to a crawl."""
+"""Crawl scope."""
 
 import msgspec
 import pytest
@@ -27,19 +27,19 @@ SEED = Url("https://www.example.co.uk/docs/start.html")
         (Scope.ANY, "http://anything.example/", True),
     ],
 )
-def test_a_scope_reaches_as_far_as_its_name_says(scope: Scope, url: str, inside: bool) -> None:
+def test_scope_accepts_urls_by_its_kind(scope: Scope, url: str, inside: bool) -> None:
     expected = Reason.NONE if inside else Reason.OUT_OF_SCOPE
     assert check_scope(build_scope_rule([SEED], scope), url) is expected
 
 
-def test_several_seeds_make_one_scope() -> None:
+def test_several_seeds_share_a_scope() -> None:
     rule = build_scope_rule([SEED, Url("http://127.0.0.1:8000/")])
     assert check_scope(rule, "http://127.0.0.1:8000/a") is Reason.NONE
     assert check_scope(rule, "http://127.0.0.1:8001/a") is Reason.OUT_OF_SCOPE
     assert check_scope(rule, "http://example.co.uk/") is Reason.NONE
 
 
-def test_where_a_seed_was_redirected_to_is_within() -> None:
+def test_redirect_target_of_a_seed_is_in_scope() -> None:
     rule = add_seed(build_scope_rule([SEED]), Url("https://example.net/"))
     assert check_scope(rule, "https://example.net/a") is Reason.NONE
 
@@ -51,38 +51,38 @@ def test_include_narrows_and_exclude_wins() -> None:
     assert check_scope(rule, "https://example.co.uk/docs/a.pdf") is Reason.EXCLUDED
 
 
-def test_a_seed_needs_no_include_but_heeds_exclude() -> None:
+def test_seed_ignores_include_but_not_exclude() -> None:
     assert check_scope(build_scope_rule([SEED], include=["/blog/"]), SEED) is Reason.NONE
     assert check_scope(build_scope_rule([SEED], exclude=["start"]), SEED) is Reason.EXCLUDED
 
 
-def test_a_long_url_is_too_long() -> None:
+def test_long_url_is_rejected() -> None:
     assert check_scope(build_scope_rule([SEED], length_limit=50), SEED + "x" * 20) is Reason.TOO_LONG
 
 
-def test_a_bad_pattern_is_told_at_once() -> None:
-    with pytest.raises(UsageError, match="no regular expression"):
+def test_invalid_pattern_is_rejected() -> None:
+    with pytest.raises(UsageError, match="not a valid regular expression"):
         build_scope_rule([SEED], include=["("])
 
 
-def test_a_host_that_is_only_www_keeps_its_name() -> None:
+def test_www_is_kept_if_it_is_the_domain() -> None:
     assert get_site("http://www.com/") == "www.com"
     assert get_site("https://www.example.org:81/a") == "example.org:81"
 
 
-def test_a_rule_travels() -> None:
+def test_scope_rule_can_be_serialized() -> None:
     rule = build_scope_rule([SEED], include=["a"])
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(rule), type=ScopeRule) == rule
 
 
-def test_a_sitemap_speaks_for_its_own_site_under_all_its_names() -> None:
+def test_sitemap_may_list_urls_of_its_own_site() -> None:
     sitemap = "http://www.example.org/deep/sitemap.xml"
     assert can_sitemap_list("https://example.org/other", sitemap)
     assert not can_sitemap_list("https://other.example.org/", sitemap)
     assert not can_sitemap_list("http://www.example.org:8080/", sitemap)
 
 
-def test_two_hundred_thousand_seeds_make_one_rule_and_prefixes_are_still_told_apart() -> None:
+def test_prefix_scope_with_200000_seeds() -> None:
     seeds = [Url(f"https://h{number % 1000}.org/d{number}/x") for number in range(200_000)]
     rule = build_scope_rule(seeds, Scope.PREFIX)
     assert check_scope(rule, "https://h7.org/d7/deep/er") is Reason.NONE

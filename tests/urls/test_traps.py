@@ -1,4 +1,4 @@
-"""URLs that look like a trap."""
+"""Crawler traps."""
 
 from calendar import timegm
 
@@ -34,11 +34,11 @@ TRAPS = [
 
 
 @pytest.mark.parametrize(("path", "note"), TRAPS)
-def test_a_trap_is_named(path: str, note: str) -> None:
+def test_trap_is_detected(path: str, note: str) -> None:
     assert note in find_trap("https://www.example.org" + path, NOW)
 
 
-HONEST = [  # the shapes of real trees: documentation, news, shops, wikis, repositories, tiles
+LEGITIMATE = [  # from real sites: documentation, newspapers, shops, wikis, repositories, map tiles
     "/",
     "/docs/api/java.base/java/util/concurrent/locks/doc-files/Lock.html",
     "/docs/api/java.desktop/javax/swing/plaf/basic/class-use/BasicTreeUI.html",
@@ -69,13 +69,13 @@ HONEST = [  # the shapes of real trees: documentation, news, shops, wikis, repos
 ]
 
 
-@pytest.mark.parametrize("path", HONEST)
-def test_an_honest_path_is_no_trap(path: str) -> None:
+@pytest.mark.parametrize("path", LEGITIMATE)
+def test_legitimate_path_is_not_a_trap(path: str) -> None:
     assert find_trap("https://www.example.org" + path, NOW) == ""
 
 
 @pytest.mark.parametrize(
-    ("path", "cured"),
+    ("path", "stripped"),
     [
         ("/a;jsessionid=1A53/b?c=d", "/a/b?c=d"),
         ("/(S(lit3py55t21z5v55vlm25s55))/orders.aspx", "/orders.aspx"),
@@ -86,11 +86,11 @@ def test_an_honest_path_is_no_trap(path: str) -> None:
         ("/v", "/v"),
     ],
 )
-def test_a_session_id_comes_out_and_the_page_stays(path: str, cured: str) -> None:
-    assert strip_session_id("http://x.org" + path) == "http://x.org" + cured
+def test_session_id_is_removed(path: str, stripped: str) -> None:
+    assert strip_session_id("http://x.org" + path) == "http://x.org" + stripped
 
 
-def test_the_worst_path_takes_no_time_worth_naming() -> None:
+def test_long_urls_are_checked_quickly() -> None:
     long = "http://x.org/" + "/".join("ab" for _ in range(600))
     assert find_trap(long, NOW) == "600 path segments"
     assert find_trap("http://x.org/" + "a=" * 500 + "?" + "&" * 1000, NOW) == ""

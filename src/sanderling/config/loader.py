@@ -1,7 +1,6 @@
 """Load settings from flags, environment variables and a TOML file.
 
-`--time-limit 2h`, `SANDERLING_TIME_LIMIT=2h` and `time_limit = "2h"` in sanderling.toml set the same value.
-Precedence: flag, environment, file, default. An unknown name is an error that suggests the closest known name.
+`--time-limit 2h`, `SANDERLING_TIME_LIMIT=2h` and `time_limit = "2h"` are equivalent, in order of precedence.
 """
 
 import difflib
@@ -44,7 +43,7 @@ N = TypeVar("N", int, float)
 
 
 class Setting(Struct, frozen=True):
-    """A setting and its documentation."""
+    """Name, type and documentation of a setting."""
 
     name: str
     kind: str
@@ -144,7 +143,7 @@ VALUE_PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def parse_value(setting: Setting, raw: object, source: str) -> object:
-    """Convert a raw value from a flag, the environment or a file. Raises UsageError if it is invalid."""
+    """Convert a raw value. Raises UsageError if it is invalid."""
     label = source if source.startswith(("--", ENVIRONMENT_PREFIX)) else f"{source}: {setting.name}"
     items = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
     if any(map(SURROGATES, items)):
@@ -163,14 +162,14 @@ def parse_value(setting: Setting, raw: object, source: str) -> object:
 
 
 def suggest_or_list_names(name: str, names: Sequence[str]) -> str:
-    """Return a hint with the most similar known name, or with all names if no name is similar."""
+    """Return a hint with the most similar known name, or with all names."""
     return suggest_name(name, names) or f"; there are {', '.join(sorted(names))}"
 
 
 def suggest_name(name: str, names: Sequence[str]) -> str:
-    """Return a hint with the most similar known name, or "" if no name is similar.
+    """Return a hint with the most similar known name, or "".
 
-    Names of other crawlers take precedence over similarity. Leading dashes are not compared.
+    Names of other crawlers take precedence over similarity. Leading dashes are ignored.
     """
     known = {known_name.lstrip("-"): known_name for known_name in names}
     snake_case = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
@@ -184,7 +183,7 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
 def read_settings(
     flags: Mapping[str, object], environ: Mapping[str, str] | None = None, file: Path | None = None
 ) -> dict[str, object]:
-    """Return all values that were set, by name. Defaults are not included."""
+    """Return all values that were set, by name, without defaults."""
     settings = load_all_settings()
     values: dict[str, object] = {}
     for name, raw, source in (*_read_file(file), *_read_environment(os.environ if environ is None else environ)):
@@ -217,6 +216,6 @@ def _read_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str
 
 
 def build_group(group: type[G], values: Mapping[str, object]) -> G:
-    """Build a group of settings from all values that were set."""
+    """Build a group of settings from the values that were set."""
     names = {field.name for field in msgspec.structs.fields(group)}
     return group(**{name: value for name, value in values.items() if name in names})

@@ -1,4 +1,4 @@
-"""Remove passwords, tokens and keys from text that is displayed, logged or stored."""
+"""Remove passwords, tokens and keys from displayed, logged or stored text."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ ADDRESS_FLAGS = ("--archive", "--migrant")  # the value may contain a secret
 
 
 def redact_password(address: str) -> str:
-    """Mask the password in an address (URL, `user:password@host`, or `password=...` pairs)."""
+    """Mask the password in an address (URL, `user:password@host`, or `password=...`)."""
     return PASSWORD_PARAMETER.sub(rf"\1{MASK}", ADDRESS_PASSWORD.sub(rf"\1:{MASK}@", address))
 
 
@@ -27,7 +27,7 @@ def strip_userinfo(address: str) -> str:
 
 
 def redact_address_password(text: object, address: str) -> str:
-    """Mask the password of an address wherever it occurs in a message."""
+    """Mask the password of an address in a message."""
     secrets = [
         match[2]
         for pattern in (ADDRESS_PASSWORD, PASSWORD_PARAMETER)
@@ -40,7 +40,7 @@ def redact_address_password(text: object, address: str) -> str:
 
 
 def redact_arguments(text: object, arguments: Sequence[str]) -> str:
-    """Mask passwords of command-line arguments in a message, as typed or as their `repr`."""
+    """Mask passwords of command-line arguments in a message."""
     message = str(text)
     for argument in (*arguments, *(str(Path(argument)) for argument in arguments)):
         redacted = redact_password(argument)
@@ -50,19 +50,19 @@ def redact_arguments(text: object, arguments: Sequence[str]) -> str:
 
 
 def parse_header_name(header: str) -> str:
-    """Return the name of a `Name: value` header, or "" if it has no valid name (all of it may be secret)."""
+    """Return the name of a `Name: value` header, or "" if invalid (it may be all secret)."""
     name, colon, _ = header.partition(":")
     return name if colon and HEADER_NAME.fullmatch(name) else ""
 
 
 def redact_flag_value(argument: str) -> str:
-    """Return a `--flag=value` argument without its value, any other argument with its password masked."""
+    """Return `--flag=value` without value, any other argument with masked password."""
     flag = FLAG_NAME.match(argument)
     return flag[0] if flag and argument[flag.end() :].startswith("=") else redact_password(argument)
 
 
 def redact_command(argv: Sequence[str]) -> list[str]:
-    """Mask passwords, and headers that may contain one, in a command line that is stored."""
+    """Mask secrets in a command line that is stored."""
     redacted, previous = [], ""
     for argument in argv:
         flag, equals, value = argument.partition("=")

@@ -1,6 +1,6 @@
-"""All settings, in groups; `config/loader.py` reads their values.
+"""All settings, in groups; the docstring of a group is its heading in `--help`.
 
-The docstring of a group is its heading in `--help`. A limit of 0 means no limit, except for depth, where it is -1.
+A limit of 0 means no limit; for depth it is -1.
 """
 
 from typing import Annotated, Literal

@@ -1,8 +1,7 @@
-"""Open the database of a collection, run transactions, and apply migrations.
+"""Open databases, run transactions, and apply migrations.
 
-SQL is written for SQLite, in the subset that PostgreSQL accepts; db/postgres.py translates the few differences. Both
-databases implement `Connection`. Each package with tables has a module in `db/schema` with `MIGRATIONS`, an append-only
-list of SQL scripts; the table `migrations` stores how many were applied per package.
+SQL is written for SQLite; db/postgres.py translates the few differences. Each package with tables has an append-only
+list `MIGRATIONS` in `db/schema`; the table `migrations` stores how many were applied.
 """
 
 import json
@@ -68,7 +67,7 @@ def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
 def connect_private_sqlite(path: Path) -> Connection:
     """Open a SQLite file with permissions 0600; an existing file is restricted, too.
 
-    SQLite copies the permissions of the database to `-wal` and `-shm`, so they are set before it is opened.
+    SQLite copies the permissions of the database to `-wal` and `-shm`.
     """
     with suppress(OSError):  # owned by another user, or a read-only disk: opening it reports the error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -79,7 +78,7 @@ def connect_private_sqlite(path: Path) -> Connection:
 
 
 def open_memory_copy(path: Path) -> Connection:
-    """Open an in-memory copy of a read-only database, so that it can be migrated; empty if there is no file."""
+    """Open an in-memory copy of a read-only database, for migration; empty without a file."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     if path.is_file():
         with closing(connect_sqlite(path, read_only=True)) as source:
@@ -89,9 +88,9 @@ def open_memory_copy(path: Path) -> Connection:
 
 
 def is_corruption(error: BaseException | None) -> bool:
-    """Return whether an error means a damaged database. Damage may show long after opening.
+    """Return whether an error means a damaged database.
 
-    Code that decodes data from other sources must catch `DECODE_ERRORS` itself.
+    Code that decodes other data must catch `DECODE_ERRORS` itself.
     """
     if isinstance(error, DECODE_ERRORS):
         return True
@@ -99,7 +98,7 @@ def is_corruption(error: BaseException | None) -> bool:
 
 
 def _is_immutable(path: Path) -> bool:
-    """Return whether the folder is read-only: SQLite needs `-shm` even for reading, unless `immutable` is set."""
+    """Return whether the folder is read-only: then SQLite cannot create `-shm`, which reading needs."""
     wal = path.with_name(path.name + "-wal")
     return not os.access(path.parent, os.W_OK) and not (wal.is_file() and wal.stat().st_size)
 
@@ -130,13 +129,13 @@ def _configure(db: sqlite3.Connection, *, writable: bool) -> None:
 
 
 def close_on_finalize(owner: object, db: Connection) -> None:
-    """Close a connection when its owner is garbage-collected; Python 3.13 warns about unclosed connections."""
+    """Close a connection when its owner is garbage-collected."""
     weakref.finalize(owner, db.close)
 
 
 @contextmanager
 def convert_disk_full() -> Iterator[None]:
-    """Convert a disk-full error of SQLite to `DiskFull`. Reading may need disk space, too."""
+    """Convert disk-full errors of SQLite, which reading can cause, too."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -150,7 +149,7 @@ def convert_disk_full() -> Iterator[None]:
 
 @contextmanager
 def transaction(db: Connection) -> Iterator[None]:
-    """Run a block in a transaction. Inside an open transaction it becomes part of that one."""
+    """Run a block in a transaction, or as part of the open transaction."""
     if db.in_transaction:
         with convert_disk_full():
             yield
@@ -162,7 +161,7 @@ def transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def begin_transaction(db: Connection) -> Iterator[None]:
-    """Begin a transaction that stays open until `commit_transaction`. An exception in the block rolls it back."""
+    """Begin a transaction that stays open until `commit_transaction`; an exception undoes it."""
     with _rollback_on_error(db):
         db.execute("BEGIN IMMEDIATE")
         yield
@@ -170,7 +169,7 @@ def begin_transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def commit_transaction(db: Connection) -> Iterator[None]:
-    """Commit the open transaction after the block. An exception in the block rolls it back."""
+    """Commit the open transaction after the block; an exception undoes it."""
     with _rollback_on_error(db):
         yield
         db.execute("COMMIT")
@@ -188,15 +187,15 @@ def _rollback_on_error(db: Connection) -> Iterator[None]:
 
 
 def rollback(db: Connection) -> None:
-    """Roll back the open transaction, if any."""
+    """Undo the open transaction, if any."""
     if db.in_transaction:
         db.execute("ROLLBACK")
 
 
 def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]:
-    """Yield the rows of some ids; `{}` in the statement is the list of placeholders.
+    """Yield the rows of some ids; `{}` in the statement is replaced by placeholders.
 
-    Batches are padded with repeated ids to a few fixed sizes, so that few statements are prepared.
+    Batches are padded with repeated ids to a few sizes, so that few statements are prepared.
     """
     for start in range(0, len(ids), ID_BATCH_SIZES[-1]):
         batch = list(ids[start : start + ID_BATCH_SIZES[-1]])
@@ -205,7 +204,7 @@ def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]
 
 
 def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) -> None:
-    """Apply pending migrations by component, each script in a transaction."""
+    """Apply pending migrations, each in a transaction."""
     db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
     applied = _load_applied_counts(db)
     is_schema_current(db, migrations)
@@ -223,7 +222,7 @@ def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) ->
 
 
 def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether all migrations are applied. Raises CollectionError if a newer version wrote the database."""
+    """Return whether all migrations are applied. Raises CollectionError if a newer version wrote it."""
     applied = _load_applied_counts(db)
     newer = [component for component, scripts in migrations.items() if applied.get(component, 0) > len(scripts)]
     if newer:

@@ -1,4 +1,4 @@
-"""PostgreSQL with the interface of `db.connection.Connection`; translates SQL written for SQLite."""
+"""PostgreSQL with the interface of `Connection`; translates SQL of SQLite."""
 
 import re
 import time
@@ -43,7 +43,7 @@ def translate_sql(sql: str) -> str:
 
 
 def convert_value(value: object) -> object:
-    """Convert a value for PostgreSQL: booleans to integers, enums to strings, no NUL in strings."""
+    """Convert booleans to integers, enums to strings, and remove NUL."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str):
@@ -58,7 +58,7 @@ def _convert_parameters(parameters: Any) -> Any:
 
 
 class PostgresCursor:
-    """Result of a statement, with the interface of a SQLite cursor."""
+    """Cursor with the interface of SQLite."""
 
     def __init__(self, cursor: Any) -> None:
         self.cursor = cursor
@@ -78,7 +78,7 @@ class PostgresCursor:
 
 
 class PostgresConnection:
-    """A connection with the interface of a SQLite connection."""
+    """Connection with the interface of SQLite."""
 
     def __init__(self, raw_connection: Any) -> None:
         self.raw_connection = raw_connection
@@ -122,7 +122,7 @@ def extract_first_line(error: BaseException) -> str:
 
 
 def connect_postgres(address: str, wait_seconds: float = 0.0) -> PostgresConnection:
-    """Open a PostgreSQL database, retrying for up to `wait_seconds` if it is unavailable."""
+    """Open a database, retrying for up to `wait_seconds`."""
     if psycopg is None:
         raise MissingExtra("--store postgresql://", "postgresql")
     if not address.startswith(("postgresql://", "postgres://")):
@@ -156,7 +156,7 @@ def has_table(db: PostgresConnection, name: str) -> bool:
 
 
 def acquire_coordinator_lock(db: PostgresConnection) -> None:
-    """Lock the database for this coordinator until the connection closes. Raises CollectionError if it is locked."""
+    """Lock the database until the connection closes. Raises CollectionError if locked."""
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     while not db.execute("SELECT pg_try_advisory_lock(?)", (COORDINATOR_LOCK_ID,)).fetchone()[0]:
         if time.monotonic() < deadline:

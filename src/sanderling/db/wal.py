@@ -1,8 +1,7 @@
-"""Checkpoint the write-ahead log of a SQLite database in a background thread.
+"""Checkpoint the write-ahead log of SQLite in a background thread.
 
-By default the committing connection checkpoints every few thousand pages and waits for the disk. If the thread fails,
-for example on a full disk, the committing connection does the rest and reports the error. Near the end of a crawl the
-thread truncates the log, so that closing the database does not wait either.
+Otherwise the committing connection checkpoints and waits for the disk. It still does so, and reports the error, if the
+thread fails (disk full). The thread finally truncates the log, so that closing the database is fast.
 """
 
 import sqlite3
@@ -20,9 +19,9 @@ BUSY_TIMEOUT_MS = 50  # wait for other connections before truncating
 
 @contextmanager
 def run_checkpoints(database: Path) -> Iterator[Callable[[], None]]:
-    """Checkpoint a database until the block ends; does nothing if the file does not exist (PostgreSQL).
+    """Checkpoint a database during the block; no effect without a file (PostgreSQL).
 
-    The block receives a function that starts the final truncation without waiting for it.
+    The block receives a function that starts the final truncation.
     """
     if not database.is_file():
         yield lambda: None
@@ -49,12 +48,12 @@ def _run_checkpoint_loop(db: Connection, stop_event: Event) -> None:
 
 
 def checkpoint_wal(db: Connection) -> int:
-    """Copy log pages to the database without blocking others; returns the length of the log in pages."""
+    """Checkpoint without blocking; returns the length of the log in pages."""
     return int(db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
 
 
 def truncate_wal(db: Connection) -> None:
-    """Checkpoint and truncate the log. With active readers or writers, only as much as possible is written."""
+    """Checkpoint and truncate the log, as far as active readers and writers allow."""
     checkpoint_wal(db)  # does not block, so the truncation below blocks writers only briefly
     db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -66,5 +65,5 @@ def compute_growth(before: int, length: int) -> int:
 
 
 def compute_next_wait(wait: float, pages: int) -> float:
-    """Return the wait after which about `TARGET_PAGES` are in the log, given the pages of the last wait."""
+    """Return the wait for about `TARGET_PAGES`, given the pages of the last wait."""
     return min(MAX_WAIT, max(MIN_WAIT, wait * min(2.0, max(0.5, TARGET_PAGES / max(1, pages)))))

@@ -1,4 +1,4 @@
-"""Statistics of duplicates: links to known URLs, and identical or near-duplicate pages."""
+"""Statistics of known links, identical pages and near duplicates."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ LINK_COUNT, NEW_LINK_COUNT, CACHE_LOOKUP_COUNT, CACHE_HIT_COUNT, CACHE_EVICTION_
 
 
 class DuplicateStats(Struct, frozen=True):
-    """Duplicate statistics of a collection. Cache counters cover all finished runs."""
+    """Duplicate statistics; cache counters cover finished runs."""
 
     links: int  # links on pages; repeated targets of a page count once
     known_links: int  # links to URLs seen before
@@ -43,7 +43,7 @@ class DuplicateStats(Struct, frozen=True):
 
 
 def add_counts(db: Connection, counts: Mapping[str, int]) -> None:
-    """Add counters to the database, in the open transaction."""
+    """Add counters, in the open transaction."""
     db.executemany(
         "INSERT INTO tally VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = tally.count + excluded.count",
         list(counts.items()),
@@ -51,7 +51,7 @@ def add_counts(db: Connection, counts: Mapping[str, int]) -> None:
 
 
 def load_duplicate_stats(db: Connection) -> DuplicateStats:
-    """Compute the statistics of a collection. Counters are 0 in collections without these tables."""
+    """Compute the statistics; counters are 0 without their tables."""
     has_tables = db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone() is not None
     counts = dict(db.execute("SELECT name, count FROM tally").fetchall()) if has_tables else {}
     near_duplicates = db.execute(COUNT_NEAR_DUPLICATES).fetchone()[0] if is_dedup_schema_current(db) else 0

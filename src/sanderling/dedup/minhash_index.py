@@ -1,12 +1,10 @@
-"""Index of MinHash sketches (fingerprint/minhash.py) that finds pages whose sketches differ in few bits.
+"""Index of MinHash sketches (fingerprint/minhash.py) by locality-sensitive hashing.
 
-Locality-sensitive hashing: six bands of 16 bits of each sketch are looked up exactly and with each single bit flipped.
-This finds all sketches within `GUARANTEED_DISTANCE` bits, and 98.7 % of the texts with a Jaccard similarity of 0.8
-(99.8 % at 0.85). Candidates are then compared by their whole sketches.
+Six bands of 16 bits are looked up exactly and with each single bit flipped. This finds all sketches within
+`GUARANTEED_DISTANCE` bits and 98.7 % of the texts with a Jaccard similarity of 0.8; whole sketches are compared then.
 
-Chains are arrays, not dictionaries: 64 bytes per page plus three megabytes (benchmarks/changes/duplicate_pairs.py).
-Chain heads are stored by the upper and by the lower byte of a band, so that all chains that differ in a bit of one byte
-are read from one array.
+Chains are arrays: 64 bytes per page plus 3 MB (benchmarks/changes/duplicate_pairs.py). Chain heads are stored by upper
+and by lower byte of a band, so that all heads with a flipped bit are in one array.
 """
 
 from array import array
@@ -33,17 +31,17 @@ _quarter_layout = Layout("<4Q")
 
 
 class NearDuplicate(Struct, frozen=True):
-    """A near-duplicate page and the Hamming distance of its sketch."""
+    """Page and Hamming distance of its sketch."""
 
     page: int
     distance: int
 
 
 class MinhashIndex:
-    """Pages by their sketches. Page ids are positive; empty pages (sketch 0) are not indexed."""
+    """Pages by sketch. Page ids are positive; empty pages (sketch 0) are not indexed."""
 
     def __init__(self) -> None:
-        self.words = [array("Q", [0]) for _ in range(4)]  # the 64-bit quarters of each sketch, by slot
+        self.words = [array("Q", [0]) for _ in range(4)]  # 64-bit words of each sketch, by slot
         self.pages = array("Q", [NO_PAGE])
         # By band and upper byte, then by lower byte.
         self.heads = [[array("I", bytes(4 * len(BYTE_VALUES))) for _ in BYTE_VALUES] for _ in range(BANDS)]
@@ -62,7 +60,10 @@ class MinhashIndex:
         return sum(item.buffer_info()[1] * item.itemsize for item in arrays)
 
     def add(self, page: int, sketch: int) -> int:
-        """Add a page and return its slot (0: empty page). Discard the old sketch of a changed page first."""
+        """Add a page and return its slot (0: empty page).
+
+        Discard the old sketch of a changed page first.
+        """
         if not sketch:
             return 0
         slot = len(self.pages)
@@ -76,7 +77,7 @@ class MinhashIndex:
         return slot
 
     def discard(self, page: int, sketch: int) -> None:
-        """Remove a page that was added with this sketch."""
+        """Remove a page with this sketch."""
         for slot in self._walk_chain(0, *_compute_bands(sketch)[0]):
             if self.pages[slot] == page and self.get_sketch(slot) == sketch:
                 self.pages[slot] = NO_PAGE
@@ -91,26 +92,26 @@ class MinhashIndex:
     def find(self, sketch: int, max_distance: int = MAX_DISTANCE, flip_bits: bool = True) -> list[NearDuplicate]:
         """Return the pages within `max_distance` bits, nearest first.
 
-        Without `flip_bits` only equal bands are looked up: a tenth of the cost, but 71 % recall at a similarity of 0.8.
+        `flip_bits=False` looks up equal bands only: a tenth of the cost, 71 % recall at similarity 0.8.
         """
         return [NearDuplicate(page, bits) for bits, page, _ in sorted(self._find_near(sketch, max_distance, flip_bits))]
 
     def find_nearest(
         self, sketch: int, max_distance: int = MAX_DISTANCE, flip_bits: bool = True
     ) -> tuple[NearDuplicate, int] | None:
-        """Return the nearest page and its slot, or None. The slot is valid until a page is discarded."""
+        """Return the nearest page and its slot, valid until a discard, or None."""
         bits, page, slot = min(self._find_near(sketch, max_distance, flip_bits), default=(0, NO_PAGE, 0))
         return (NearDuplicate(page, bits), slot) if slot else None
 
     def _find_near(self, sketch: int, max_distance: int, flip_bits: bool) -> Iterator[tuple[int, int, int]]:
-        """Yield distance, page and slot of the pages within `max_distance` bits."""
+        """Yield distance, page and slot of near duplicates."""
         for slot in self._find_candidates(sketch, flip_bits) if sketch else ():
             bits = compute_hamming_distance(self.get_sketch(slot), sketch)
             if bits <= max_distance and self.pages[slot] != NO_PAGE:
                 yield bits, self.pages[slot], slot
 
     def _find_candidates(self, sketch: int, flip_bits: bool) -> set[int]:
-        """Return the slots that share a band and whose first 64 bits are similar."""
+        """Return slots that share a band and have similar first 64 bits."""
         first_words, (first_word, *_) = self.words[0], _split_sketch(sketch)
         comparisons_left, candidates = MAX_COMPARISONS, set[int]()
         for band, (upper, lower) in enumerate(_compute_bands(sketch)):
@@ -144,6 +145,6 @@ def _split_sketch(sketch: int) -> tuple[int, ...]:
 
 
 def _compute_bands(sketch: int) -> list[tuple[int, int]]:
-    """Return the bands of a sketch as (upper byte, lower byte)."""
+    """Return the (upper byte, lower byte) of each band."""
     parts = sketch.to_bytes(SKETCH_SIZE, "little")[: BANDS * BAND_BITS // 8]
     return list(zip(parts[1::2], parts[::2], strict=True))

@@ -1,9 +1,8 @@
-"""Maintain the near-duplicate pairs of the stored pages.
+"""Maintain the near-duplicate pairs of stored pages.
 
-Workers compute the sketches (fingerprint/minhash.py). New and changed pages are compared with the originals, which are
-pages without an earlier near duplicate, then with the neighbors of originals. The original is always the page that was
-stored first. A small first crawl pairs pages as they arrive; any other crawl does it at its end, when all changes are
-known.
+New and changed pages are compared with the originals (pages without an earlier near duplicate), then with their
+neighbors. The original is the page stored first. A small first crawl pairs pages as they arrive, any other at its end,
+when all changes are known.
 """
 
 from array import array
@@ -34,7 +33,7 @@ SELECT_PAIRS = (
 
 
 class NearDuplicatePair(Struct, frozen=True):
-    """A page, the earlier page it duplicates, and the Hamming distance of their sketches."""
+    """A page, the earlier page it duplicates, and their Hamming distance."""
 
     url: int
     duplicate_of: int
@@ -42,12 +41,12 @@ class NearDuplicatePair(Struct, frozen=True):
 
     @property
     def similarity(self) -> float:
-        """Estimated Jaccard similarity of the texts, rounded to two decimals (standard error 0.05)."""
+        """Estimated Jaccard similarity (standard error 0.05)."""
         return round(convert_distance_to_similarity(self.distance), 2)
 
 
 class PairUpdate(Struct, frozen=True):
-    """New pairs, pages whose old pair is obsolete, and the last visit included."""
+    """New pairs, pages with an obsolete pair, and the last visit included."""
 
     last_visit_id: int
     lookup_count: int = 0
@@ -56,7 +55,7 @@ class PairUpdate(Struct, frozen=True):
 
 
 class OriginalIndex:
-    """Index of originals and of the first near duplicates (neighbors) of each."""
+    """Originals, and the first near duplicates (neighbors) of each."""
 
     def __init__(self, max_distance: int = MAX_DISTANCE) -> None:
         self._max_distance = max_distance  # bits
@@ -71,15 +70,15 @@ class OriginalIndex:
         return slot
 
     def add_neighbor(self, url: int, sketch: int, original: int) -> None:
-        """Add a neighbor of the original in this slot, unless it has `MAX_NEIGHBORS` already."""
+        """Add a neighbor of an original (slot), up to `MAX_NEIGHBORS`."""
         if self._neighbor_counts[original] < MAX_NEIGHBORS and self._neighbors.add(url, sketch):
             self._neighbor_counts[original] += 1
             self._neighbor_originals.append(original)
 
     def pair_page(self, url: int, sketch: int) -> NearDuplicatePair | None:
-        """Return the pair with the nearest original, else the nearest neighbor, and index the page.
+        """Index a page and return its pair with the nearest original or neighbor.
 
-        None: no near duplicate; the page becomes an original.
+        None: the page is an original.
         """
         flip_bits = len(self._originals) <= MAX_FLIP_PAGES
         if found := self._originals.find_nearest(sketch, self._max_distance, flip_bits):
@@ -94,7 +93,7 @@ class OriginalIndex:
 
 
 class IncrementalPairing:
-    """Pairs pages during a first crawl, which avoids a wait at its end."""
+    """Pairs pages during a first crawl, to avoid a wait at its end."""
 
     def __init__(self, db: Connection) -> None:
         is_first = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is None
@@ -103,7 +102,7 @@ class IncrementalPairing:
         self._lookup_count = 0
 
     def add(self, sketches: Sequence[tuple[int, bytes]]) -> None:
-        """Pair new pages, given (page, sketch). A crawl that grows large is deferred to `find_pairs`."""
+        """Pair new pages (page, sketch). A large crawl is deferred to `find_pairs`."""
         if self._lookup_count > MAX_INCREMENTAL_PAGES:
             self.defer()
         if self._index is not None:
@@ -113,11 +112,11 @@ class IncrementalPairing:
             )
 
     def defer(self) -> None:
-        """Discard all pairs and leave pairing to `find_pairs`, e.g. if a page was fetched again."""
+        """Leave pairing to `find_pairs`, e.g. if a page was fetched again."""
         self._index, self._pairs = None, []
 
     def get_update(self, db: Connection) -> PairUpdate | None:
-        """Return the pairs found, or None if `find_pairs` is needed, e.g. if some pages were not stored."""
+        """Return the pairs. None: call `find_pairs`, e.g. because some pages were not stored."""
         if self._index is None or db.execute(COUNT_SKETCHES).fetchone() != (self._lookup_count,):
             return None
         (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
@@ -125,9 +124,9 @@ class IncrementalPairing:
 
 
 def find_pairs(db: Connection, unchanged_since: Mapping[int, int] | None = None) -> PairUpdate:
-    """Pair the pages that are new or changed since the last update.
+    """Pair pages that are new or changed since the last update.
 
-    `unchanged_since` gives the visit since which a page has the same text: its pairs stay valid if that was included.
+    `unchanged_since`: visit since which a page has the same text. Its pairs stay valid if that visit was included.
     """
     (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
     visited = dict(db.execute("SELECT url, visit FROM pages WHERE visit > ?", (last_visit_id,)).fetchall())
@@ -153,7 +152,7 @@ def find_pairs(db: Connection, unchanged_since: Mapping[int, int] | None = None)
 
 
 def _follow_pairs(url: int, pairs: Mapping[int, int]) -> Iterator[int]:
-    """Yield a page, the page it duplicates, and so on up to the original."""
+    """Yield a page and the pages it duplicates, up to the original."""
     yield url
     while url in pairs:
         url = pairs[url]
@@ -171,12 +170,11 @@ def store_pairs(db: Connection, update: PairUpdate) -> None:
 
 
 def _pair_pages(index: OriginalIndex, sketches: Iterable[tuple[int, int]]) -> Iterator[NearDuplicatePair]:
-    """Pair pages in order of arrival."""
     return filter(None, (index.pair_page(url, sketch) for url, sketch in sketches))
 
 
 def load_pairs(db: Connection) -> Iterator[NearDuplicatePair]:
-    """Yield all stored pairs; nothing if the tables are missing or of an older version."""
+    """Yield all stored pairs; nothing in collections of older versions."""
     if is_dedup_schema_current(db):
         for row in db.execute(SELECT_PAIRS):
             yield NearDuplicatePair(*row)

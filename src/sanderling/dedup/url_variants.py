@@ -1,4 +1,4 @@
-"""Find known URLs that are variants of a stored URL according to the DUST rules in use."""
+"""Find known URLs that DUST rules rewrite to a stored URL."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,9 +15,9 @@ SELECT_SOURCE = "SELECT source FROM urls WHERE id = ?"
 
 
 def find_redundant_ids(db: Connection, rules: Sequence[DustRule], urls: Iterable[tuple[int, str]]) -> set[int]:
-    """Return the ids of URLs that need no visit because their rewritten form is stored. Seeds are never redundant.
+    """Return the URLs that need no visit because their rewritten form is stored; never seeds.
 
-    If the rewritten form is not stored, because it is never linked, the first known variant represents all.
+    If it is not stored, because it is never linked, the first known variant represents all.
     """
     if not rules:
         return set()

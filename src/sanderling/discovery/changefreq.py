@@ -1,4 +1,4 @@
-"""Change frequencies of the sitemap protocol (always, hourly ... never) and their periods (MIG-3)."""
+"""Change frequencies of the sitemap protocol and their periods (MIG-3)."""
 
 from itertools import pairwise
 from math import inf, sqrt
@@ -14,12 +14,12 @@ NEVER_ABOVE = 2 * PERIOD_SECONDS["yearly"]
 
 
 def get_period(name: str) -> float:
-    """Return the seconds between two visits: 0 for always, infinite for never."""
+    """Return the seconds between visits: 0 for always, infinite for never."""
     return PERIOD_SECONDS[name]
 
 
 def classify_interval(interval_seconds: float) -> str:
-    """Return the change frequency with the nearest period, by ratio, to a mean interval between changes."""
+    """Return the change frequency whose period is nearest, by ratio, to a mean interval."""
     if interval_seconds < ALWAYS_BELOW:
         return "always"
     if interval_seconds > NEVER_ABOVE:
@@ -32,6 +32,6 @@ def classify_interval(interval_seconds: float) -> str:
 
 
 def parse_changefreq(text: str) -> str:
-    """Parse a `changefreq` value, or return "" if it is invalid."""
+    """Parse a `changefreq`, or return "" if invalid."""
     name = text.strip().lower()
     return name if name in PERIOD_SECONDS else ""

@@ -1,4 +1,4 @@
-"""Parse dates of sitemaps and feeds: W3C profile of ISO 8601, RFC 822, and common variants."""
+"""Parse dates of sitemaps and feeds: W3C profile of ISO 8601, RFC 822, and variants."""
 
 import re
 from calendar import monthrange, timegm
@@ -25,7 +25,7 @@ class ParsedDate(Struct, frozen=True, gc=False):
 
     @property
     def latest_timestamp(self) -> float:
-        """Latest possible timestamp: the end of the day if only the day is known."""
+        """Latest possible timestamp: the end of the day for DAY."""
         return self.timestamp + DAY_SECONDS - 1 if self.precision is DatePrecision.DAY else self.timestamp
 
 
@@ -61,7 +61,7 @@ _ZONE_HOURS = {name: hours for hours, names in _ZONE_NAMES.items() for name in n
 def parse_date(text: str) -> ParsedDate | None:
     """Parse a date in any supported format. None: not a date.
 
-    A time without a zone may be off by half a day: only the day of a W3C date is used, an RFC 822 date is rejected.
+    Without a zone, only the day of a W3C date is used, and an RFC 822 date is rejected.
     """
     text = " ".join(text.split())
     if len(text) > 64:
@@ -70,30 +70,29 @@ def parse_date(text: str) -> ParsedDate | None:
 
 
 def _reorder_date(text: str) -> str:
-    """Reorder a date as in RFC 822: day, month, year, time, zone."""
+    """Reorder a date as in RFC 822."""
     text = _TRAILING_COMMENT.sub("", text)
-    if found := _MONTH_FIRST(text):
-        text = f"{found[1]}{found[3]} {found[2]} {text[found.end() :]}"
-    if found := _YEAR_LAST(text):
-        text = f"{found[1]} {found[3]} {found[2]}"
+    if match := _MONTH_FIRST(text):
+        text = f"{match[1]}{match[3]} {match[2]} {text[match.end() :]}"
+    if match := _YEAR_LAST(text):
+        text = f"{match[1]} {match[3]} {match[2]}"
     return text
 
 
 def _parse_basic(text: str) -> ParsedDate | None:
-    """Parse the basic format of ISO 8601, without hyphens."""
-    found = _BASIC(text)
-    if found is None:
+    match = _BASIC(text)
+    if match is None:
         return None
-    year, month, day, hour, minute, second, zone = found.groups()
+    year, month, day, hour, minute, second, zone = match.groups()
     time = f"T{hour}:{minute}:{second or '00'}{zone}" if hour else ""
     return _parse_w3c(f"{year}-{month}-{day}{time}")
 
 
 def _parse_w3c(text: str) -> ParsedDate | None:
-    found = _W3C(text)
-    if found is None:
+    match = _W3C(text)
+    if match is None:
         return None
-    year, _, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
+    year, _, month, day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = match.groups()
     has_zone = bool(utc or sign)
     time = (int(hour or 0), int(minute or 0), int(second or 0))
     seconds = _compute_timestamp(int(year), int(month or 1), int(day or 1), time)
@@ -111,10 +110,10 @@ def _parse_w3c(text: str) -> ParsedDate | None:
 
 
 def _parse_mail(text: str) -> ParsedDate | None:
-    found = _MAIL(text)
-    if found is None:
+    match = _MAIL(text)
+    if match is None:
         return None
-    day, month, year, hour, minute, second, sign, zone_hours, zone_minutes, zone = found.groups()
+    day, month, year, hour, minute, second, sign, zone_hours, zone_minutes, zone = match.groups()
     time = (int(hour or 0), int(minute or 0), int(second or 0))
     seconds = _compute_timestamp(_expand_year(year), _MONTHS.get(month.lower(), 0), int(day), time)
     if seconds is None or (hour and not sign and not zone):
@@ -128,7 +127,6 @@ def _parse_mail(text: str) -> ParsedDate | None:
 
 
 def _expand_year(text: str) -> int:
-    """Expand a two-digit year as in RFC 2822."""
     year = int(text)
     return year if len(text) == 4 else year + (2000 if year < 50 else 1900)
 
@@ -139,7 +137,7 @@ def _compute_zone_offset(sign: str | None, hours: str | None, minutes: str | Non
 
 
 def _compute_timestamp(year: int, month: int, day: int, time: tuple[int, int, int]) -> float | None:
-    """Return seconds since 1970, or None if the day or time does not exist."""
+    """Return seconds since 1970. None: no such day or time."""
     hour, minute, second = time
     if not (year and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]):
         return None

@@ -1,4 +1,4 @@
-"""Build entries from the tags of a sitemap or feed, also if tags are nested wrongly, misspelled or not closed."""
+"""Build entries from the tags of a sitemap or feed; tolerates wrong nesting and unclosed tags."""
 
 import re
 from collections import Counter
@@ -111,7 +111,7 @@ class EntryBuilder:
             self._text_chunks.append(text)
 
     def handle_whole_entry(self, buffer: str, position: int) -> int:
-        """Parse a plain entry with one regular expression, which is three times as fast."""
+        """Parse a plain entry with a regular expression, three times as fast."""
         match = (
             None
             if self._entry_fields is not None or self._skipped_element or self.is_html
@@ -126,7 +126,10 @@ class EntryBuilder:
         return match.end()
 
     def finish(self, is_inside_tag: bool) -> None:
-        """Complete an entry at the end of a truncated file. An open value counts only if its end tag had begun."""
+        """Complete the entry of a truncated file.
+
+        An open value counts only if its end tag had begun.
+        """
         if self._root or self._entry_fields is not None or self._skipped_element:
             self._problems[SitemapProblem.TRUNCATED] += 1
         if not is_inside_tag:
@@ -136,7 +139,7 @@ class EntryBuilder:
             self.flush_entry()
 
     def flush_entry(self) -> None:
-        """Build an entry from the fields collected so far."""
+        """Build an entry from the collected fields."""
         self._skipped_element = ""
         self._store_field()
         self._end_part()
@@ -213,7 +216,7 @@ class EntryBuilder:
             self._news = self._news or extensions.build_article(fields)
 
     def _store_field(self) -> None:
-        """Store the value of the current field. Text outside fields is stored, too, for entries without `loc`."""
+        """Store the current field, or text outside fields for entries without `loc`."""
         name, attributes_text, chunks = self._field, self._field_attributes, self._text_chunks
         self._field, self._field_attributes, self._text_chunks = "", "", []
         if not chunks:
@@ -239,7 +242,7 @@ class EntryBuilder:
             self.updated_at = parse_date(value)
 
     def _handle_link(self, attributes_by_name: dict[str, str]) -> bool:
-        """Parse a link with an `href` attribute: an Atom link or an alternate language. False: not such a link."""
+        """Parse an Atom link or an alternate language. False: link without `href`."""
         assert self._entry_fields is not None
         href = attributes_by_name.get("href", "").strip(WHITESPACE)
         is_alternate = is_alternate_relation(attributes_by_name.get("rel", "alternate"))

@@ -1,4 +1,4 @@
-"""Interpret the raw fields of a sitemap or feed entry."""
+"""Interpret raw fields of a sitemap or feed entry."""
 
 from collections import Counter
 
@@ -19,14 +19,14 @@ _DATE_FIELDS = {  # date of change before date of publication
 
 
 class EntryFields(Struct):
-    """Raw fields of an entry; the parse methods count invalid values in `problems`."""
+    """Raw fields of an entry; parse methods count invalid values in `problems`."""
 
     fields: dict[str, str]
     kind: SitemapKind
     problems: Counter[SitemapProblem]
 
     def parse_loc(self, base: str) -> str:
-        """Return the URL of the entry, or "" if it has no valid one. URLs of feeds are resolved against `base`."""
+        """Return the URL, resolved against `base` in feeds, or "" if missing or invalid."""
         is_feed = self.kind is SitemapKind.RSS or self.kind is SitemapKind.ATOM
         loc = choose_page_url(self.fields, base) if is_feed else self.fields.get("loc", "") or self.fields.get("", "")
         if not loc:
@@ -46,7 +46,7 @@ class EntryFields(Struct):
         return None
 
     def parse_changefreq(self) -> str:
-        """Return the change frequency, or "" if missing or invalid."""
+        """Return the change frequency, or ""."""
         text = self.fields.get("changefreq", "")
         name = parse_changefreq(text)
         if text and not name:
@@ -54,7 +54,7 @@ class EntryFields(Struct):
         return name
 
     def parse_priority(self) -> float | None:
-        """Return the priority from 0 to 1, or None if missing or invalid."""
+        """Return the priority from 0 to 1, or None."""
         text = self.fields.get("priority", "")
         if not text:
             return None

@@ -1,4 +1,4 @@
-"""Records of sitemaps and feeds: entries, extensions, limits and problems."""
+"""Records, limits and problems of sitemaps and feeds."""
 
 from enum import StrEnum
 
@@ -20,7 +20,7 @@ class SitemapKind(StrEnum):
 
 
 class SitemapProblem(StrEnum):
-    """Problem of a file. Valid parts of the file are still used."""
+    """Problem of a file whose valid parts are still used."""
 
     NOT_A_SITEMAP = "not_a_sitemap"
     NOT_WELL_FORMED = "not_well_formed"
@@ -117,7 +117,7 @@ class SitemapArticle(Struct, frozen=True):
 
 
 class SitemapEntry(Struct, frozen=True):
-    """A page of a sitemap or feed, or a sitemap of an index. URLs are not yet resolved or normalized."""
+    """Page of a sitemap or feed, or sitemap of an index. URLs are not resolved or normalized."""
 
     loc: str
     lastmod: float | None = None  # seconds since 1970; None: missing or invalid

@@ -1,4 +1,4 @@
-"""Build image, video and news records from the fields of sitemap extensions."""
+"""Build image, video and article records of sitemap extensions."""
 
 import re
 
@@ -13,7 +13,7 @@ _WHITESPACE = re.compile(r"\s+")
 
 
 def build_image(fields: PartFields) -> SitemapImage | None:
-    """Build an image, or None if it has no URL."""
+    """Build an image. None: no URL."""
     loc = _get_text(fields, "loc")
     if not loc:
         return None
@@ -22,7 +22,7 @@ def build_image(fields: PartFields) -> SitemapImage | None:
 
 
 def build_article(fields: PartFields) -> SitemapArticle:
-    """Build a news article."""
+    """Build a record of the Google News extension."""
     return SitemapArticle(
         publication_name=_get_text(fields, "name"),
         language=_get_text(fields, "language"),
@@ -81,7 +81,7 @@ def _parse_boolean(fields: PartFields, name: str) -> bool | None:
 
 
 def parse_number(text: str) -> float | None:
-    """Parse a number with a decimal point or comma. None: not a number, or too large."""
+    """Parse a number with decimal point or comma. None: invalid or too large."""
     try:
         value = float(text[:32].replace(",", "."))
     except ValueError:

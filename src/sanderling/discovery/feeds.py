@@ -1,4 +1,4 @@
-"""Feeds: choose the page URL of an entry, resolve relative URLs, and parse JSON Feed."""
+"""URLs of feed entries, and JSON Feed."""
 
 import re
 from collections import Counter
@@ -17,17 +17,16 @@ _IANA_RELATION_PREFIX = "http://www.iana.org/assignments/relation/"  # RFC 4287,
 
 
 def is_http_url(text: str) -> bool:
-    """Return whether a string starts with http:// or https://."""
     return text[:8].lower().startswith(("http://", "https://"))
 
 
 def is_non_web_link(link: str) -> bool:
-    """Return whether a link has a scheme other than http and https (mailto, gemini)."""
+    """Return whether a link has a scheme other than http and https."""
     return _SCHEME(link) is not None and not is_http_url(link)
 
 
 def choose_page_url(fields: dict[str, str], base: str) -> str:
-    """Return the page URL of an entry: its link, else an identifier that is a URL, else ""."""
+    """Return the link of an entry, else an identifier that is a URL, else ""."""
     link = fields.get("link", "")
     if link and not _SCHEME(link) and not _WHITESPACE(link):
         return join_url(base, link)
@@ -36,7 +35,7 @@ def choose_page_url(fields: dict[str, str], base: str) -> str:
 
 
 def join_url(base: str, href: str) -> str:
-    """Resolve a link against a base that may itself be relative. An invalid base is ignored."""
+    """Resolve a link against a base that may be relative; an invalid base is ignored."""
     try:
         return urljoin(base, href) if base else href
     except ValueError:
@@ -44,14 +43,14 @@ def join_url(base: str, href: str) -> str:
 
 
 def resolve_xml_base(base: str, attributes_text: str) -> str:
-    """Return the base for links inside a tag: its xml:base resolved against the outer base."""
+    """Return the xml:base of a tag resolved against the outer base."""
     return (
         join_url(base, parse_attributes(attributes_text).get("base", "").strip()) if "base" in attributes_text else base
     )
 
 
 def is_alternate_relation(relation: str) -> bool:
-    """Return whether the `rel` of a link means the page of the entry."""
+    """Return whether `rel` means the page of the entry."""
     return relation.strip().lower().removeprefix(_IANA_RELATION_PREFIX) == "alternate"
 
 
@@ -61,7 +60,7 @@ _JSON_FEED_VERSION = "jsonfeed.org/version/1"
 
 
 class JsonFeedParser:
-    """Parse a JSON Feed at the end of the input; appends to `entries`."""
+    """Parser of a JSON Feed; appends to `entries`."""
 
     def __init__(self, problems: Counter[SitemapProblem]) -> None:
         self.kind = SitemapKind.UNKNOWN
@@ -71,7 +70,7 @@ class JsonFeedParser:
         self._size = 0
 
     def feed(self, text: str, is_last: bool) -> None:
-        """Buffer text and parse it when the last part is received."""
+        """Buffer text, and parse it after the last part."""
         if self._size <= MAX_FEED_LENGTH:
             self._text_chunks.append(text)
             self._size += len(text)

@@ -1,6 +1,6 @@
-"""Decompress .gz files incrementally; other files are passed through.
+"""Decompress .gz files incrementally; other files pass through.
 
-Content codings are removed elsewhere. A file compressed twice is decompressed twice, but not more often.
+A file compressed twice is decompressed twice, but not more often.
 """
 
 import zlib
@@ -13,7 +13,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class GzipUnpacker:
-    """Decompress in chunks of bounded size, so that the caller can stop a decompression bomb."""
+    """Decompresses in chunks of bounded size, so that the caller can stop a bomb."""
 
     def __init__(self, depth: int = 1) -> None:
         self._depth = depth
@@ -45,7 +45,7 @@ class GzipUnpacker:
             yield from self._unpack(data)
 
     def finish(self) -> Iterator[bytes]:
-        """Return bytes of a file that was too short to detect the format."""
+        """Return the bytes of a file too short to detect."""
         if self._stream is None and not self._is_plain:
             yield self._first_bytes
         if self._inner:

@@ -1,7 +1,6 @@
-"""Parse sitemaps, sitemap indexes, URL lists and feeds (RSS, Atom, JSON Feed) incrementally, within limits.
+"""Parse sitemaps, sitemap indexes, URL lists and feeds incrementally, within limits.
 
-The parser is lenient: valid entries are returned and errors are counted as problems. The file is never held in memory
-as a whole.
+Valid entries are returned, errors are counted. The file is never held in memory as a whole.
 """
 
 import codecs
@@ -23,7 +22,7 @@ _XML_START = re.compile(r"<(?:\?xml|urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
 
 
 class SitemapParser:
-    """Parse a file: call `feed` for each part, then `finish`; both return complete entries."""
+    """Parser of a file: call `feed` repeatedly, then `finish`; both return complete entries."""
 
     def __init__(self, limits: SitemapLimits | None = None, charset: str = "") -> None:
         self._limits = limits or SitemapLimits()
@@ -43,16 +42,16 @@ class SitemapParser:
 
     @property
     def kind(self) -> SitemapKind:
-        """Format of the file, as far as it was read."""
+        """Format, as far as the file was read."""
         return self._text_parser.kind if self._text_parser else self._builder.kind
 
     @property
     def updated_at(self) -> float | None:
-        """Last change of a feed, as stated in it. None: not stated."""
+        """Stated last change of a feed, or None."""
         return self._builder.updated_at.timestamp if self._builder.updated_at else None
 
     def feed(self, data: bytes) -> list[SitemapEntry]:
-        """Parse some bytes and return the entries that are complete."""
+        """Parse some bytes and return complete entries."""
         for chunk in self._gunzip.feed(data):
             if self.is_limit_reached:
                 break
@@ -98,7 +97,7 @@ class SitemapParser:
             self._check_limit(self._scanner.tag_count > self._limits.max_tags, SitemapProblem.TOO_LARGE)
 
     def _detect_format(self, text: str) -> str:
-        """Detect the format by the first characters. Returns the text without server warnings before the XML."""
+        """Detect the format. Returns the text without server warnings before the XML."""
         if text.startswith("{"):
             self._text_parser = JsonFeedParser(self.problems)
         elif text and not text.startswith("<"):
@@ -136,7 +135,7 @@ def parse_sitemap(chunks: Iterable[bytes], limits: SitemapLimits | None = None, 
 
 
 class _UrlListParser:
-    """Parser of a text sitemap: a URL per line."""
+    """Parser of a text sitemap with a URL per line."""
 
     def __init__(self, problems: Counter[SitemapProblem]) -> None:
         self.kind = SitemapKind.UNKNOWN

@@ -1,7 +1,7 @@
-"""Lenient incremental XML scanner: splits text into tags and character data.
+"""Lenient incremental XML scanner.
 
-Namespaces are ignored. Only the five predefined entities and character references are resolved, so external entities
-and entity expansion attacks have no effect. Input that is not well-formed is read as far as possible.
+Namespaces are ignored. Only predefined entities and character references are resolved, which prevents external entities
+and entity expansion. Malformed input is read as far as possible.
 """
 
 import re
@@ -27,23 +27,23 @@ _DOCTYPE_DELIMITER = re.compile(r"[\[>]")
 
 
 class XmlHandler(Protocol):
-    """Receiver of the events of an `XmlScanner`."""
+    """Receiver of the events of `XmlScanner`."""
 
     def handle_start_tag(self, name: str, attributes_text: str) -> None:
-        """Handle a start tag, given its lower-case local name and its unparsed attributes."""
+        """Handle a start tag: lower-case local name and unparsed attributes."""
 
     def handle_end_tag(self, name: str) -> None:
         """Handle an end tag."""
 
     def handle_text(self, text: str) -> None:
-        """Handle character data. Entities are not resolved."""
+        """Handle character data with unresolved entities."""
 
     def handle_whole_entry(self, buffer: str, position: int) -> int:
-        """Parse an entry at once and return its end, or return `position` to receive its tags one by one."""
+        """Parse an entry and return its end, or return `position` to receive its tags."""
 
 
 class XmlScanner:
-    """Split text into tags and character data; the text may be fed in arbitrary parts."""
+    """Splits text into tags and character data."""
 
     def __init__(self, handler: XmlHandler) -> None:
         self._handler = handler
@@ -53,7 +53,7 @@ class XmlScanner:
 
     @property
     def is_inside_markup(self) -> bool:
-        """Whether the text so far ends inside a tag, comment or declaration."""
+        """Whether the text ends inside a tag, comment or declaration."""
         return bool(self._buffer or self._skip_end)
 
     def feed(self, text: str) -> None:
@@ -89,7 +89,7 @@ class XmlScanner:
             self._handler.handle_start_tag(get_local_name(name), attributes_text)
 
     def _skip_to_end(self, position: int) -> int:
-        """Return the position after the skipped construct, or before what may be the start of its end marker."""
+        """Return the position after the skipped construct, or before a partial end marker."""
         assert self._skip_end is not None
         if match := self._skip_end.search(self._buffer, position):
             self._skip_end = None
@@ -97,7 +97,7 @@ class XmlScanner:
         return max(position, len(self._buffer) - _LONGEST_END)
 
     def _handle_special(self, position: int) -> int:
-        """Handle a `<` that does not start a complete tag. Returns the new position; unchanged: wait for more text."""
+        """Handle a `<` without a complete tag. Returns the new position; unchanged: wait for text."""
         start = self._buffer[position : position + len(_CDATA)]
         if start == _CDATA:
             return self._handle_cdata(position)
@@ -125,7 +125,7 @@ class XmlScanner:
         return position if self._can_wait(position) else self._start_skip(len(self._buffer), _END_OF_CDATA)
 
     def _skip_doctype(self, position: int) -> int:
-        """Skip a document type declaration with its internal subset; its entities are never used."""
+        """Skip a document type with its internal subset."""
         match = _DOCTYPE_DELIMITER.search(self._buffer, position)
         if match is None:
             return position if self._can_wait(position) else self._start_skip(len(self._buffer), _END_OF_DECLARATION)
@@ -149,18 +149,18 @@ class XmlScanner:
 
 @lru_cache(maxsize=4096)
 def get_local_name(name: str) -> str:
-    """Return a name without namespace prefix, in lower case: prefix and case are often wrong."""
+    """Return a lower-case name without prefix: case and prefix are often wrong."""
     return name.rpartition(":")[2].lower()
 
 
 def parse_attributes(attributes_text: str) -> dict[str, str]:
-    """Parse the attributes of a tag by local name."""
+    """Parse attributes by local name."""
     groups = (match.groups() for match in _ATTRIBUTE.finditer(attributes_text))
     return {get_local_name(name): unescape_xml(double or single or bare or "") for name, double, single, bare in groups}
 
 
 def unescape_xml(text: str) -> str:
-    """Resolve predefined entities and character references; other entities stay unchanged."""
+    """Resolve predefined entities and character references only."""
     return _ENTITY.sub(_decode_entity, text) if "&" in text else text
 
 

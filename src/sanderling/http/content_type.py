@@ -1,4 +1,4 @@
-"""Parse Content-Type headers as browsers do (WHATWG MIME Sniffing), and detect HTML."""
+"""Parse Content-Type headers (WHATWG MIME Sniffing) and detect HTML."""
 
 import re
 from functools import lru_cache
@@ -20,23 +20,23 @@ _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+<(?:!--|(?:" + _SNIFFED_TAGS +
 
 
 def parse_mime_type(content_type: str) -> str:
-    """Return the MIME type of a Content-Type header without parameters, or "" if it has none."""
+    """Return the MIME type of a Content-Type header, or ""."""
     return _parse_content_type(content_type[:MAX_HEADER_LENGTH])[0]
 
 
 def parse_charset(content_type: str) -> str:
-    """Return the charset parameter of a Content-Type header, or "" if it has none."""
+    """Return the charset of a Content-Type header, or ""."""
     return _parse_content_type(content_type[:MAX_HEADER_LENGTH])[1]
 
 
 def is_html(mime: str, body: bytes) -> bool:
-    """Return whether a body is HTML, by its declared type or, if undeclared, by its first bytes."""
+    """Return whether a body is HTML, by its type or, if undeclared, by its first bytes."""
     return mime in HTML_TYPES if mime not in UNKNOWN_TYPES else _HTML_START(body[:1500]) is not None
 
 
 @lru_cache(maxsize=1024)
 def _parse_content_type(header: str) -> tuple[str, str]:
-    """Return type and charset. In a comma-separated list the last valid type counts."""
+    """Return type and charset of the last valid item in a comma-separated list."""
     mime = charset = ""
     for item in _LIST_ITEMS.findall(header):
         essence = item.partition(";")[0].strip(_WHITESPACE).lower()

@@ -1,6 +1,6 @@
-"""Streaming decoders for the content codings gzip, deflate, br and zstd.
+"""Streaming decoders for gzip, deflate, br and zstd.
 
-Decoders yield chunks of bounded size, so that a decompression bomb cannot fill memory. The caller limits the total.
+Chunks are of bounded size, against decompression bombs; the caller limits the total.
 """
 
 import sys
@@ -35,7 +35,7 @@ ZSTD_FRAME_STARTS = b"\x28\x50\x51\x52\x53\x54\x55\x56\x57\x58\x59\x5a\x5b\x5c\x
 
 
 class TooManyStreamsError(Exception):
-    """A body consists of more than `MAX_STREAMS` members or frames."""
+    """More than `MAX_STREAMS` members or frames."""
 
 
 class ContentDecoder(Protocol):
@@ -45,21 +45,21 @@ class ContentDecoder(Protocol):
         """Decode some bytes and yield chunks."""
 
     def finish(self) -> Iterator[bytes]:
-        """Decode buffered bytes at the end of the body."""
+        """Decode buffered bytes at the end."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether the end of the compressed stream was reached."""
+        """Whether the compressed stream ended."""
 
     @property
     def is_identity(self) -> bool:
-        """Whether the body turned out not to be encoded."""
+        """Whether the body is not encoded."""
 
 
 class InflateDecoder:
     """Decoder of gzip (concatenated members) and deflate (with or without zlib header).
 
-    The last eight bytes are buffered until `finish`: they may be the checksum, whose failure must not lose any text.
+    The last eight bytes are buffered: they may be the checksum, whose failure must not lose text.
     """
 
     def __init__(self, open_stream: Callable[[bytes], Any]) -> None:
@@ -100,20 +100,20 @@ class InflateDecoder:
                 data = yield from self._inflate(data)
 
     def _inflate(self, data: bytes) -> Generator[bytes, None, bytes]:
-        """Decompress bytes and yield chunks; returns the bytes after the end of the stream."""
+        """Yield decompressed chunks; returns the bytes after the stream."""
         while True:
-            piece = self._stream.decompress(data, CHUNK_BYTES)
+            chunk = self._stream.decompress(data, CHUNK_BYTES)
             data = self._stream.unconsumed_tail
-            if piece:
-                yield piece
+            if chunk:
+                yield chunk
             if self._stream.eof:
                 return bytes(self._stream.unused_data)
-            if not data and len(piece) < CHUNK_BYTES:
+            if not data and len(chunk) < CHUNK_BYTES:
                 return b""
 
 
 def increment_stream_count(count: int) -> int:
-    """Return the count plus one. Raises TooManyStreamsError above `MAX_STREAMS`."""
+    """Return count + 1. Raises TooManyStreamsError above `MAX_STREAMS`."""
     if count >= MAX_STREAMS:
         raise TooManyStreamsError
     return count + 1
@@ -124,7 +124,7 @@ def _open_gzip(start: bytes) -> Any:
 
 
 def _open_deflate(start: bytes) -> Any:
-    """Open a deflate stream: zlib format (RFC 9110) or raw deflate, which some servers send."""
+    """Open zlib format (RFC 9110) or raw deflate, which some servers send."""
     has_header = len(start) > 1 and start[0] & 0x0F == 8 and (start[0] * 256 + start[1]) % 31 == 0
     return zlib_module.decompressobj(15 if has_header else -15)
 
@@ -143,18 +143,18 @@ class BrotliDecoder:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while not self.is_complete:
-            piece = self._stream.process(data, output_buffer_limit=CHUNK_BYTES // 2)  # it may return twice as much
+            chunk = self._stream.process(data, output_buffer_limit=CHUNK_BYTES // 2)  # it may return twice as much
             data = b""
-            if not piece:
+            if not chunk:
                 return  # `can_accept_more_data` is True even while output is pending
-            yield piece
+            yield chunk
 
     def finish(self) -> Iterator[bytes]:
         return iter(())
 
 
 class ZstdDecoder:
-    """Decoder of zstd: concatenated frames, with the window limit of RFC 9659."""
+    """Decoder of zstd frames, with the window limit of RFC 9659."""
 
     is_identity = False
 
@@ -177,12 +177,12 @@ class ZstdDecoder:
                 data = yield from self._decode(data)
 
     def _decode(self, data: bytes) -> Generator[bytes, None, bytes]:
-        """Decompress bytes and yield chunks; returns the bytes after the end of the frame."""
+        """Yield decompressed chunks; returns the bytes after the frame."""
         while True:
-            piece = self._stream.decompress(data, CHUNK_BYTES)
+            chunk = self._stream.decompress(data, CHUNK_BYTES)
             data = b""
-            if piece:
-                yield piece
+            if chunk:
+                yield chunk
             if self._stream.eof or self._stream.needs_input:
                 return self._stream.unused_data
 

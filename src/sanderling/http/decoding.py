@@ -1,7 +1,6 @@
-"""Remove the content codings of a body as it is received, up to a size limit.
+"""Remove content codings incrementally, up to a size limit.
 
-Decoding is incremental, so that a decompression bomb is detected at the limit, not after it has filled memory. Bytes
-decoded before an error are kept, and `problem` describes the error.
+Bytes decoded before a problem are kept.
 """
 
 import codecs
@@ -37,11 +36,11 @@ FATAL_PROBLEMS = frozenset(
 
 
 class DecodeTimeoutError(Exception):
-    """Decoding a body took more than `CPU_LIMIT_SECONDS`."""
+    """CPU time limit reached."""
 
 
 class BodyDecoder:
-    """Decode a body: call `feed` for each received part, then `finish`, then read `problem`."""
+    """Decoder of a body: call `feed` repeatedly, then `finish`, then read `problem`."""
 
     def __init__(
         self,
@@ -61,18 +60,18 @@ class BodyDecoder:
 
     @property
     def size(self) -> int:
-        """Number of bytes decoded so far."""
+        """Decoded bytes so far."""
         return self._decoded_sizes[-1]
 
     def feed(self, data: bytes) -> bytes:
-        """Decode some bytes. Returns no more bytes after a fatal problem."""
+        """Decode some bytes; b"" after a fatal problem."""
         if self.problem in FATAL_PROBLEMS:
             return b""
         self._received_bytes += len(data)
         return self._collect_chunks(self._decode_from(0, data))
 
     def finish(self) -> bytes:
-        """Decode buffered bytes and check that the stream is complete."""
+        """Decode buffered bytes and check for completeness."""
         if self.problem in FATAL_PROBLEMS:
             return b""
         rest = self._collect_chunks(self._flush_stages())
@@ -102,7 +101,7 @@ class BodyDecoder:
                 yield from self._forward_chunk(stage_index, chunk)
 
     def _forward_chunk(self, stage_index: int, chunk: bytes) -> Iterator[bytes]:
-        """Pass a decoded chunk to the next stage, unless the output of this stage exceeds the limit."""
+        """Pass a chunk to the next stage, unless this stage exceeds the limit."""
         if stage_index < len(self._stages) - 1:
             self._decoded_sizes[stage_index] += len(chunk)
             if self._decoded_sizes[stage_index] > self._max_bytes:
@@ -134,7 +133,7 @@ class BodyDecoder:
 
 
 def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
-    """Return the decoder for a Content-Encoding header. An unknown coding sets `problem` of the decoder."""
+    """Return the decoder for a Content-Encoding header; an unknown coding sets its `problem`."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     codings = [name for name in names if name in DECODERS or not _is_ignored_coding(name)]
     if len(codings) > MAX_CODINGS or not all(name in DECODERS for name in codings):
@@ -143,7 +142,7 @@ def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
 
 
 def _is_ignored_coding(name: str) -> bool:
-    """Return whether a value is a common mistake (empty, charset, media type) that browsers ignore, too."""
+    """Return whether a value is a common mistake that browsers ignore (charset, media type)."""
     if name in ("", "identity", "none", "binary", "8bit", "7bit", "chunked") or "/" in name[:100]:
         return True
     try:
@@ -153,7 +152,7 @@ def _is_ignored_coding(name: str) -> bool:
 
 
 def decode_body(body: bytes, coding: str, max_bytes: int) -> tuple[bytes, Reason]:
-    """Decode a whole body. With a reason other than NONE, the bytes are those decoded before the problem."""
+    """Decode a whole body. With a reason, the bytes are those before the problem."""
     if not coding:
         return (body, Reason.NONE) if len(body) <= max_bytes else (body[:max_bytes], Reason.TOO_LARGE)
     reasons = {

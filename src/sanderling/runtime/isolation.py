@@ -1,8 +1,7 @@
-"""Command lines and environments for Python child processes that never import from the working directory.
+"""Start Python child processes that never import from the working directory.
 
-`python -m` and `python -c` put the working directory first on `sys.path`, so a file named like a library (`attr.py` in
-a downloaded folder) would be executed by every child process. `-P` and `PYTHONSAFEPATH` disable that; a `PYTHONPATH` of
-the user still works.
+`python -m` and `python -c` put it first on `sys.path`: a file named like a library (`attr.py` in a downloaded folder)
+would be executed. `-P` and `PYTHONSAFEPATH` disable that; `PYTHONPATH` still works.
 """
 
 import os
@@ -14,18 +13,18 @@ SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def build_python_command(*arguments: str) -> list[str]:
-    """Return the command line of a Python child process that does not import from the working directory."""
+    """Return the command line of an isolated Python process."""
     return [sys.executable, "-P", *arguments]
 
 
 def build_safe_environment() -> dict[str, str]:
-    """Return an environment that also protects Python processes started by the child."""
+    """Return an environment that also isolates grandchild processes."""
     return {**os.environ, SAFE_PATH: "1"}
 
 
 @contextmanager
 def enforce_safe_path() -> Iterator[None]:
-    """Isolate child processes started by a library (`multiprocessing`). Restores the environment afterwards."""
+    """Isolate processes started by a library (`multiprocessing`) within the block."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:

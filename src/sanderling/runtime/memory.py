@@ -1,4 +1,4 @@
-"""Tune the C allocator, huge pages and the garbage collector of this process."""
+"""Tune the C allocator, huge pages and garbage collection."""
 
 import gc
 import os
@@ -21,10 +21,9 @@ GC_THRESHOLDS = 20_000, 20, 20  # the default of 700 objects is reached several 
 
 
 def map_large_blocks() -> bool:
-    """Allocate large blocks with mmap to avoid heap fragmentation. Returns False if not supported.
+    """Allocate large blocks with mmap. Returns False if not supported.
 
-    By default glibc raises the threshold whenever a mapped block is freed. Arrays that grow during a long crawl then
-    leave holes of tens of megabytes in the heap.
+    By default glibc raises the threshold with each freed block, and growing arrays leave holes of tens of megabytes.
     """
     mallopt = _load_mallopt()
     return bool(
@@ -42,7 +41,7 @@ def keep_freed_memory() -> bool:
 
 
 def _load_mallopt() -> Callable[[int, int], int]:
-    """Return mallopt of the C library, or a function that always fails (musl, macOS)."""
+    """Return mallopt, or a function that always fails (musl, macOS)."""
     import ctypes  # slow import, not needed by new workers
 
     try:
@@ -53,10 +52,9 @@ def _load_mallopt() -> Callable[[int, int], int]:
 
 
 def use_huge_pages() -> int:
-    """Request huge pages for large memory ranges (Linux) and return the number of bytes advised.
+    """Request huge pages for allocated memory (Linux) and return the bytes advised.
 
-    Lookups of known URLs are spread over the memory of a long crawl; with 4 KB pages nearly every lookup misses the
-    TLB. Memory allocated later is not included: call again after growth.
+    Lookups of known URLs are scattered; with 4 KB pages nearly each misses the TLB. Call again after growth.
     """
     import ctypes
 
@@ -73,7 +71,7 @@ def use_huge_pages() -> int:
 
 
 def _find_huge_page_ranges(maps: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield start and size of huge-page-aligned ranges of private anonymous memory, except thread stacks."""
+    """Yield start and size of aligned private anonymous ranges, except thread stacks."""
     guard_end = 0  # end of the last guard page; the range above it is a thread stack
     for line in maps:
         bounds, permissions, _, _, inode, *name = line.split()
@@ -87,13 +85,13 @@ def _find_huge_page_ranges(maps: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def reduce_gc_frequency() -> None:
-    """Run the cyclic garbage collector less often: a batch creates many objects but hardly any cycles."""
+    """Collect garbage less often: batches create many objects but hardly any cycles."""
     gc.set_threshold(*GC_THRESHOLDS)
 
 
 @contextmanager
 def freeze_loaded_modules() -> Iterator[None]:
-    """Disable garbage collection during imports and exclude the imported objects from later collections."""
+    """Disable garbage collection in the block and exempt its objects from later collections."""
     gc.disable()
     try:
         yield

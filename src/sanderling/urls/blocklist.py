@@ -1,4 +1,4 @@
-"""Patterns of deleted URLs: a URL, or a pattern in which * matches any characters."""
+"""Blocklist of deleted URLs and of patterns in which * matches anything."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ WILDCARD = "*"
 
 
 def parse_pattern(text: str) -> str:
-    """Parse user input: a pattern stays unchanged, a URL is normalized. Raises UsageError if invalid."""
+    """Normalize a URL; a pattern stays unchanged. Raises UsageError if invalid."""
     raw = text.strip()
     if WILDCARD in raw:
         return raw

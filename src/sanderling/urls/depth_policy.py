@@ -1,4 +1,4 @@
-"""Depth limits: a fixed number of levels, the Poisson cut-off of GPC-2, or a Poisson sample."""
+"""Depth limits: fixed, Poisson cut-off (GPC-2), or Poisson sample."""
 
 import math
 from random import Random
@@ -14,20 +14,19 @@ DEPTH_FORMS = (
 
 
 def compute_poisson_probability(mean: float, x: int) -> float:
-    """Return the Poisson probability of x events."""
     if mean == 0:
         return float(x == 0)
     return math.exp(-mean + x * math.log(mean) - math.lgamma(x + 1))
 
 
 def compute_poisson_depth(mean: float, decimals: int = DECIMALS, max_depth: int = MAX_DEPTH) -> int:
-    """Return the first depth above the mean whose probability rounds to 0 (10 -> 19, 15 -> 25, 20 -> 32)."""
+    """Return the first depth above the mean whose probability rounds to 0 (mean 10: 19)."""
     depths = range(int(mean) + 1, max_depth + 1)
     return next((x for x in depths if round(compute_poisson_probability(mean, x), decimals) == 0), max_depth)
 
 
 def draw_poisson_depth(mean: float, rng: Random, max_depth: int = MAX_DEPTH) -> int:
-    """Draw a depth from the Poisson distribution (inverse transform sampling)."""
+    """Draw a depth by inverse transform sampling."""
     point, total = rng.random(), 0.0
     for x in range(max_depth):
         total += compute_poisson_probability(mean, x)
@@ -42,7 +41,7 @@ def is_sampled_depth(text: str) -> bool:
 
 
 def parse_depth(text: str, rng: Random) -> int | None:
-    """Parse `--depth`: a number, `poisson:MEAN`, `sample:MEAN` or `-1`. None: no limit."""
+    """Parse a number, `poisson:MEAN`, `sample:MEAN` or `-1`. None: no limit."""
     kind, _, value = text.strip().lower().rpartition(":")
     if not kind and value in ("-1", "none"):
         return None

@@ -1,11 +1,10 @@
-"""Learn DUST rules (different URLs with similar text) per site, and rewrite URLs with them (SPEC 2.3, 12.5).
+"""Learn DUST rules (different URLs with similar text) per site and rewrite URLs (SPEC 2.3, 12.5).
 
-A rule states that a part of a URL is irrelevant on a site: a parameter, the order of parameters, `www.`, an index page,
-a trailing slash, case, or the scheme. Evidence are pages fetched under several URL variants. One half of the evidence,
-chosen by hash, proposes a rule; the held-out half must confirm it. A single pair of variants with different pages
-rejects a rule, because it would lose one of them; only versions of the same page may differ, and only on a few pages.
+A rule states that a part of a URL is irrelevant: a parameter, `www.`, a trailing slash ... Evidence are pages fetched
+under several variants: half of it, chosen by hash, proposes a rule, the held-out half confirms it. A single pair of
+variants with different pages rejects a rule; versions of the same page may differ on a few pages.
 
-Users may add rules, e.g. the lossy normalization rules (N8). A rule only selects the variant to request, so it can be
+Users may add rules, e.g. the lossy normalization rules (N8). A rule only selects the variant to request and can be
 removed at any time.
 """
 
@@ -43,7 +42,7 @@ class DustRuleKind(StrEnum):
 
 
 class DustRule(Struct, frozen=True):
-    """A rewrite rule of a site, with its evidence."""
+    """Rewrite rule of a site, with its evidence."""
 
     site: str  # host without www.
     kind: DustRuleKind
@@ -54,7 +53,7 @@ class DustRule(Struct, frozen=True):
 
 
 class DustSample(Struct, frozen=True):
-    """URL of a fetched page and a digest of its content."""
+    """URL and content digest of a fetched page."""
 
     url: str
     content: bytes
@@ -62,12 +61,12 @@ class DustSample(Struct, frozen=True):
 
 
 def get_site_name(url: str) -> str:
-    """Return the host and port of a URL without `www.`."""
+    """Return host and port without `www.`."""
     return urlsplit(url).netloc.lower().removeprefix("www.")
 
 
 def parse_rules(site: str, text: str) -> list[DustRule]:
-    """Parse a rule of the user (`RULE_FORMS`); `index` means all common index page names."""
+    """Parse a user rule (`RULE_FORMS`); `index` means all common index pages."""
     kind, equals, name = text.partition("=")
     if kind == DustRuleKind.INDEX and not equals:
         return [DustRule(site, DustRuleKind.INDEX, name) for name in INDEX_NAMES]
@@ -79,7 +78,7 @@ def parse_rules(site: str, text: str) -> list[DustRule]:
 def learn_rules(
     pages: Iterable[DustSample], min_support: int = MIN_SUPPORT, max_error_rate: float = MAX_ERROR_RATE
 ) -> list[DustRule]:
-    """Learn the rules of all sites: propose on a half of the evidence, confirm on the other."""
+    """Learn the rules of all sites."""
     sites: dict[str, list[DustSample]] = {}
     for page in pages:
         sites.setdefault(get_site_name(page.url), []).append(page)
@@ -93,7 +92,7 @@ def learn_rules(
 def _learn_site_rules(
     site: str, pages: Sequence[DustSample], min_support: int, max_error_rate: float
 ) -> list[DustRule]:
-    """Learn in rounds: URLs that differ in two ways become evidence after the first rule is known."""
+    """Learn in rounds, as URLs that differ in two ways are evidence after the first rule."""
     rules: list[DustRule] = []
     for _ in range(MAX_ROUNDS):
         rewritten = [replace(page, url=rewrite_url(page.url, rules)) for page in pages]
@@ -146,7 +145,7 @@ def _propose_rules(site: str, pages: Sequence[DustSample]) -> list[DustRule]:
 
 
 def _count_evidence(rule: DustRule, pages: Sequence[DustSample]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return, for each half of the evidence, the number of confirming groups and of lost versions."""
+    """Return confirming groups and lost versions for each half of the evidence."""
     groups: dict[str, list[DustSample]] = {}
     for page in pages:
         groups.setdefault(rewrite_url(page.url, [rule]), []).append(page)
@@ -161,7 +160,7 @@ def _count_evidence(rule: DustRule, pages: Sequence[DustSample]) -> tuple[tuple[
 
 
 def _is_evidence(rule: DustRule, group: Sequence[DustSample]) -> bool:
-    """Return whether a group has several variants. A parameter must differ in value, not only in position."""
+    """Return whether variants differ; parameters in value, not only in position."""
     if rule.kind is DustRuleKind.PARAMETER:
         return len({_get_parameter_values(page.url, rule.name) for page in group}) > 1
     return len({page.url for page in group}) > 1
@@ -172,24 +171,24 @@ def _get_parameter_values(url: str, name: str) -> tuple[str, ...]:
 
 
 def _count_lost_versions(group: Sequence[DustSample], max_count: int) -> int:
-    """Return how many versions the rule would lose, or `max_count` if one of them is a different page."""
+    """Return how many versions a rule loses; `max_count` if it loses a different page."""
     contents = {page.content: page.sketch for page in group}
     first, *rest = contents.values()
     return max_count if any(_is_different_page(first, sketch) for sketch in rest) else len(rest)
 
 
 def _is_different_page(sketch: bytes, other: bytes) -> bool:
-    """Return whether two sketches are of different pages; False if a sketch is missing or of an older format."""
+    """Return whether sketches differ; False if missing or of an older format."""
     return 0 < len(sketch) == len(other) and estimate_similarity(sketch, other) < MIN_VERSION_SIMILARITY
 
 
 def _hash_url(key: str) -> int:
-    """Return a sort key that is independent of the URL: every other group in this order is held out."""
+    """Return a random but stable sort key."""
     return xxh32_intdigest(key.encode("utf-8", "surrogatepass"))
 
 
 def _is_longer_preferred(rule: DustRule, pages: Sequence[DustSample]) -> bool:
-    """Return whether most URLs of the site use the longer variant."""
+    """Return whether the site mostly uses the longer variant."""
     if rule.kind not in (DustRuleKind.WWW, DustRuleKind.SLASH):
         return False
     rewritten_count = sum(rewrite_url(page.url, [rule]) != page.url for page in pages)
@@ -263,7 +262,7 @@ def load_rules(db: Connection) -> list[DustRule]:
 
 
 def save_rules(db: Connection, rules: Sequence[DustRule]) -> None:
-    """Store the rules, replacing all existing ones."""
+    """Replace all stored rules."""
     db.execute(
         "INSERT INTO blobs VALUES ('dust', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (msgpack.encode(list(rules)),),

@@ -1,9 +1,8 @@
-"""Normalize URLs: the URL key identifies a URL, the request URL is sent to the server.
+"""Normalize URLs to a key, which identifies the URL, and a request URL, which is sent.
 
-ada-url does the WHATWG parsing: of the libraries tested, only it passes all http and https cases of the web platform
-tests. Most links are plain and are joined by `_join_plain_url`; a property test compares both. Credentials are
-removed from both forms, because they identify a user, not a resource, and would be stored in archives and reports; use
-`--basic-auth` instead.
+ada-url passes all http and https cases of the web platform tests, other libraries tested do not. Plain links are joined
+by the faster `_join_plain_url`; a property test compares both. Credentials are removed, because they would be stored
+in archives and reports; use `--basic-auth`.
 """
 
 import re
@@ -28,7 +27,7 @@ NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def encode_query(raw: str, encoding: str, max_length: int) -> str:
-    """Percent-encode the query in the encoding of its page, as browsers do. URLs that are too long stay unchanged."""
+    """Percent-encode the query in the encoding of its page, as browsers do; skips long URLs."""
     if raw.isascii() or "?" not in raw or len(raw) > max_length or encoding.lower().startswith("utf"):
         return raw
     rest, number_sign, fragment = raw.partition("#")
@@ -67,7 +66,7 @@ class NormalizedUrl(Struct, frozen=True, gc=False):
 
 
 class _BaseUrl(Struct, frozen=True, gc=False):
-    """Base URL of a page, parsed once for all its links."""
+    """Base URL, parsed once for all links of a page."""
 
     href: str
     folder: str
@@ -89,17 +88,17 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 
 def normalize_url(raw: str) -> NormalizedUrl | None:
-    """Normalize an absolute URL. None: not a valid http or https URL, or too long."""
+    """Normalize an absolute URL. None: not http or https, invalid, or too long."""
     return _normalize_href(_parse_url(raw))
 
 
 def resolve_url(base: str, raw: str, encoding: str = "utf-8") -> NormalizedUrl | None:
-    """Resolve and normalize a link of the page `base`. `encoding` is that of the page."""
+    """Resolve and normalize a link of a page with this encoding."""
     return _join_url(_parse_base(base), encode_query(raw, encoding, RAW_LIMIT))
 
 
 def resolve_urls(base: str, raws: Iterable[str], encoding: str = "utf-8") -> list[NormalizedUrl | None]:
-    """Resolve and normalize all links of a page, in order."""
+    """Resolve and normalize links of a page, in order."""
     page = _parse_base(base)
     if encoding.lower().startswith("utf"):
         return [_join_url(page, raw) for raw in raws]
@@ -107,13 +106,13 @@ def resolve_urls(base: str, raws: Iterable[str], encoding: str = "utf-8") -> lis
 
 
 def get_request_url(base: str) -> str | None:
-    """Return the request URL of a base URL. None: not a valid URL."""
+    """Return the request URL of a base URL. None: invalid."""
     page = _parse_base(base)
     return page.href if page else None
 
 
 def truncate_long_url(base: str, raw: str) -> Url | None:
-    """Return the first `LENGTH_LIMIT + 1` characters of a URL that is too long. None: not too long, or invalid."""
+    """Return `LENGTH_LIMIT + 1` characters of a URL that is too long. None: it is not, or invalid."""
     scheme = _SCHEME(raw[:40])
     if scheme and scheme[1].lower() not in ("http", "https"):
         return None
@@ -127,7 +126,7 @@ def truncate_long_url(base: str, raw: str) -> Url | None:
 
 
 def find_rejection_reason(raw: str, base: str = "") -> Reason:
-    """Return why a string cannot be normalized, or `Reason.NONE` if it can."""
+    """Return why a string cannot be normalized, or NONE."""
     scheme = _SCHEME(raw)
     if scheme and scheme[1].lower() not in ("http", "https"):
         return Reason.SCHEME
@@ -152,7 +151,7 @@ def _join_url(base: _BaseUrl | None, raw: str) -> NormalizedUrl | None:
 
 @lru_cache(maxsize=8192)  # pages of a folder share most of their links
 def _join_plain_url(folder: str, raw: str) -> NormalizedUrl | None:
-    """Join a link of plain characters, four times as fast as ada-url. None: use ada-url."""
+    """Join a plain link, four times as fast as ada-url. None: not plain."""
     if match := _RELATIVE(raw):
         dot_segments, path, query = match.groups()
         parents = _list_parent_folders(folder)
@@ -174,7 +173,7 @@ def _join_plain_url(folder: str, raw: str) -> NormalizedUrl | None:
 
 @lru_cache(maxsize=256)
 def _list_parent_folders(folder: str) -> tuple[str, ...]:
-    """Return the folder and its parents, up to the root of the host."""
+    """Return the folder and its parents up to the root."""
     origin, path = split_url(folder)
     parts = path.split("/")[1:-1]
     return tuple(f"{origin}/" + "".join(part + "/" for part in parts[:n]) for n in range(len(parts), -1, -1))
@@ -182,7 +181,7 @@ def _list_parent_folders(folder: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _is_canonical_origin(origin: str) -> bool:
-    """Return whether WHATWG parsing does not change this origin."""
+    """Return whether WHATWG parsing leaves an origin unchanged."""
     return _parse_url(origin) == origin + "/"
 
 
@@ -197,7 +196,7 @@ def _parse_base(base: str) -> _BaseUrl | None:
 
 
 def _parse_url(raw: str, base: str = "") -> str | None:
-    """Parse a URL by WHATWG. None: failure, or too long."""
+    """Parse a URL by WHATWG. None: invalid or too long."""
     if len(raw) > RAW_LIMIT:
         return None
     try:
@@ -223,7 +222,7 @@ def _strip_credentials(href: str) -> str:
 
 
 def _normalize_escapes(request_url: str) -> str:
-    """Decode unreserved characters and capitalize other escapes (N5). A URL with malformed escapes stays unchanged."""
+    """Decode unreserved characters and capitalize escapes (N5), unless an escape is malformed."""
     if _MALFORMED_ESCAPE(request_url):
         return request_url  # decoding `%%34%31` would give `%41`, a different URL
     return _PERCENT_ESCAPE.sub(_normalize_escape, request_url)
@@ -246,6 +245,6 @@ def get_host(url: str) -> Host:
 
 
 def get_hostname(host: str) -> str:
-    """Return the name or IP address of a Host, without scheme, port and brackets."""
+    """Return the name or IP address, without scheme, port and brackets."""
     authority = host.partition("//")[2]
     return authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]

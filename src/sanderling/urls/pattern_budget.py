@@ -1,8 +1,7 @@
 """Limit the number of URLs per pattern and host, for traps that no single URL reveals.
 
-A pattern is a path with digits replaced plus the names of its parameters. Only URLs with a query or a date in the path
-are counted; plain paths are never rejected. The table is bounded: when it is full, the rarest patterns are evicted, so
-that a host with endless patterns cannot fill memory.
+A pattern is a path with digits replaced plus its parameter names. Plain paths without query or date are never
+rejected. The rarest patterns are evicted, so that endless patterns cannot fill memory.
 """
 
 import re
@@ -35,7 +34,7 @@ class PatternCounts(Struct):
 
 
 class PatternBudget:
-    """Counts new URLs by pattern. Call `count_url` once for every new URL."""
+    """Counts URLs by pattern."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class PatternBudget:
         return len(self._counts)
 
     def count_url(self, url: str) -> str:
-        """Count a URL. Returns why it exceeds a limit, or "". A rejected URL is not counted."""
+        """Count a new URL. Returns why it is rejected, and not counted, or ""."""
         if "?" not in url and not _DATE(url):
             return ""  # a plain path, the most frequent case
         path, names = _extract_pattern(url)
@@ -80,13 +79,12 @@ class PatternBudget:
         self._counts = msgspec.msgpack.decode(stored, type=PatternCounts).counts
 
     def _evict_rarest(self) -> None:
-        """Evict the quarter of patterns with the lowest counts."""
         for key in nsmallest(len(self._counts) // 4, self._counts, key=self._counts.__getitem__):
             del self._counts[key]
 
 
 def _extract_pattern(url: str) -> tuple[str, list[str]]:
-    """Return host and path with digits replaced, and the parameter names; both empty: not counted."""
+    """Return path pattern and parameter names; both empty: not counted."""
     host, rest = split_url(url)
     path, question_mark, query = rest.partition("?")
     if not question_mark and not _DATE(path):

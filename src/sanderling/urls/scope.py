@@ -1,7 +1,6 @@
-"""Crawl scope: page, prefix, host, domain or any, relative to the seeds, plus include and exclude patterns.
+"""Crawl scope relative to the seeds, and include and exclude patterns.
 
-`http` and `https`, and `www.example.org` and `example.org`, are the same site here. They are still different URLs with
-different keys and robots.txt files.
+The same host with `http`, `https` or `www.` is the same site, although keys and robots.txt differ.
 """
 
 import re
@@ -19,7 +18,7 @@ from sanderling.urls.registrable_domain import get_registrable_domain
 
 
 class Scope(StrEnum):
-    """Scope of a crawl, relative to its seeds."""
+    """Scope relative to the seeds."""
 
     PAGE = "page"  # only the seeds
     PREFIX = "prefix"  # the folder of a seed and its subfolders
@@ -32,7 +31,7 @@ IN_SCOPE, DEFAULT_SCOPE = Reason.NONE, Scope.HOST  # global names are faster tha
 
 
 class ScopeRule(Struct, frozen=True):
-    """A scope with preprocessed seeds; see `build_scope_rule` and `add_seed`."""
+    """Scope with preprocessed seeds."""
 
     scope: Scope
     seeds: frozenset[str] = frozenset()
@@ -50,7 +49,7 @@ def build_scope_rule(
     exclude: Iterable[str] = (),
     length_limit: int = LENGTH_LIMIT,
 ) -> ScopeRule:
-    """Build the scope rule of a crawl. Raises UsageError if a pattern is not a regular expression."""
+    """Build a scope rule. Raises UsageError for an invalid pattern."""
     rule = ScopeRule(scope, include=tuple(include), exclude=tuple(exclude), length_limit=length_limit)
     for pattern in rule.include + rule.exclude:
         _compile_pattern(pattern)
@@ -58,7 +57,7 @@ def build_scope_rule(
 
 
 def add_seed(rule: ScopeRule, seed: Url) -> ScopeRule:
-    """Return the rule with another seed, e.g. the redirect target of a seed."""
+    """Return the rule with another seed, e.g. a redirect target."""
     return _add_seeds(rule, [seed])
 
 
@@ -73,7 +72,7 @@ def _add_seeds(rule: ScopeRule, new_seeds: Iterable[Url]) -> ScopeRule:
 
 
 def check_scope(rule: ScopeRule, url: str) -> Reason:
-    """Return why a URL is out of scope, or `Reason.NONE`. Seeds ignore include but not exclude patterns."""
+    """Return why a URL is out of scope, or NONE. Seeds ignore include patterns."""
     if len(url) > rule.length_limit:
         return Reason.TOO_LONG
     if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
@@ -88,24 +87,24 @@ def check_scope(rule: ScopeRule, url: str) -> Reason:
 
 
 def get_site(url: str) -> str:
-    """Return the authority of a URL without `www.`."""
+    """Return the authority without `www.`."""
     return _strip_www(get_host(url))
 
 
 def is_seed_site(rule: ScopeRule, host: str) -> bool:
-    """Return whether pages of a host may be in scope, so that its sitemaps are worth fetching."""
+    """Return whether a host may have pages in scope, so that its sitemaps are fetched."""
     if rule.scope is Scope.PAGE:
         return False
     return _is_in_scope(rule, host + "/") or _strip_www(host) in rule.sites
 
 
 def can_sitemap_list(url: str, sitemap_url: str, authorized_hosts: Collection[Host] = ()) -> bool:
-    """Return whether a sitemap may list a URL: same site, or a host whose robots.txt lists the sitemap."""
+    """Return whether a sitemap may list a URL: same site, or authorized by robots.txt."""
     return get_site(url) == get_site(sitemap_url) or get_host(url) in authorized_hosts
 
 
 def is_below_sitemap(url: str, sitemap_url: str) -> bool:
-    """Return whether a URL is in the folder of a sitemap or below (strict rule of sitemaps.org)."""
+    """Return whether a URL is below the folder of a sitemap (strict rule of sitemaps.org)."""
     return url.startswith(sitemap_url.partition("?")[0].rpartition("/")[0] + "/")
 
 
@@ -160,7 +159,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def is_wildcard_match(text: str, pattern: str) -> bool:
-    """Return whether a text matches a pattern in which only * is special."""
+    """Match a pattern in which only * is special."""
     return _compile_wildcard(pattern).fullmatch(text) is not None
 
 

@@ -1,7 +1,6 @@
-"""Tokenize URLs and titles as features for predicting the template of a page.
+"""Tokens of URLs and titles, as features that predict the template of a page.
 
-A token is a word with its position: `folder:class-use`, `begins:lang`, `depth:2`, `title:Chapter`. `templates` learns
-which tokens predict a template.
+A token is a word with its position: `folder:class-use`, `begins:lang`, `title:Chapter`.
 """
 
 import re
@@ -16,7 +15,7 @@ MAX_TEXT_LENGTH = 2_000
 
 
 def split_path(url: str) -> tuple[list[str], str, str]:
-    """Split a URL into folders, file name and query; empty if it cannot be parsed."""
+    """Split a URL into folders, file name and query; empty if invalid."""
     try:
         parts = urlsplit(url[:MAX_TEXT_LENGTH])
     except ValueError:  # invalid IPv6 address
@@ -26,7 +25,7 @@ def split_path(url: str) -> tuple[list[str], str, str]:
 
 
 def count_common_folders(urls: Iterable[str]) -> int:
-    """Return the number of leading folders that all URLs of a site share."""
+    """Count leading folders shared by all URLs of a site."""
     common: list[str] | None = None
     for url in urls:
         folders = split_path(url)[0]
@@ -40,7 +39,7 @@ def count_common_folders(urls: Iterable[str]) -> int:
 
 
 def tokenize_url(url: str, skip: int = 0) -> list[str]:
-    """Return the tokens of a URL without its first `skip` folders, which the whole site shares."""
+    """Tokenize a URL without its first `skip` folders, shared by the whole site."""
     folders, name, query = split_path(url)
     folders = folders[skip:]
     tokens = [f"depth:{min(len(folders), MAX_DEPTH_TOKEN)}"]
@@ -53,7 +52,7 @@ def tokenize_url(url: str, skip: int = 0) -> list[str]:
 
 
 def tokenize_page(url: str, title: str, skip: int = 0) -> list[str]:
-    """Return up to `MAX_TOKENS` distinct tokens of the URL and title of a page."""
+    """Return up to `MAX_TOKENS` tokens of URL and title."""
     tokens = tokenize_url(url, skip) + [f"title:{word}" for word in WORD.findall(title[:MAX_TEXT_LENGTH])]
     return list(dict.fromkeys(tokens))[:MAX_TOKENS]
 

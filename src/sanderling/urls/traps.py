@@ -1,6 +1,6 @@
-"""Detect crawler traps by the form of a URL: repeated path segments, session ids, endless calendars.
+"""Detect crawler traps in a URL: repeated segments, session ids, endless calendars.
 
-The rules avoid false positives on real sites. Traps that look like a large site are limited by pattern_budget.py.
+The rules avoid false positives; pattern_budget.py limits traps that look like a large site.
 """
 
 import re
@@ -35,7 +35,7 @@ _DATE_PARAMETER = re.compile(
 
 
 def find_trap(url: str, now: float) -> str:
-    """Return a description of the trap that a normalized URL matches, or ""."""
+    """Return the description of a trap, or ""."""
     host, rest = split_url(url)
     path, _, query = rest.partition("?")
     return (
@@ -46,7 +46,7 @@ def find_trap(url: str, now: float) -> str:
 
 
 def strip_session_id(url: str) -> str:
-    """Return a URL without its session id; unchanged if it has none."""
+    """Remove the session id of a URL, if any."""
     host, rest = split_url(url)
     path, question_mark, query = rest.partition("?")
     path = _SESSION_IN_PATH.sub("", path)
@@ -81,13 +81,13 @@ def _find_repeated_segment(segments: list[str]) -> str:
 
 
 def _is_evenly_spaced(segments: list[str], segment: str) -> bool:
-    """Return whether the three occurrences have equal distances (x/x/x or x/a/x/b/x), which indicates a loop."""
+    """Return whether three occurrences are evenly spaced (x/a/x/b/x), as in a loop."""
     first, second, third = (index for index, other in enumerate(segments) if other == segment)
     return second - first == third - second
 
 
 def _find_repeated_run(segments: list[str]) -> str:
-    """Find two or more segments that are repeated immediately: /en/docs/en/docs/."""
+    """Find repeated runs of segments: /en/docs/en/docs/."""
     for length in range(2, len(segments) // 2 + 1):
         for start in range(len(segments) - 2 * length + 1):
             run = segments[start : start + length]
@@ -99,9 +99,9 @@ def _find_repeated_run(segments: list[str]) -> str:
 
 
 def _find_embedded_host(hostname: str, segments: list[str]) -> str:
-    """Find host names in a path, from links without a scheme: the own host name, or two names of any host.
+    """Find the own host name, or two host names, in a path (links without scheme).
 
-    A single other name is legitimate (reviews/www.example.com), and so is sites/OWN/files.
+    reviews/www.example.com and sites/OWN/files are legitimate.
     """
     if hostname in segments and "." in hostname and segments[segments.index(hostname) - 1] != "sites":
         return "the host's own name in the path"

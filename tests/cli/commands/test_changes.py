@@ -374,7 +374,7 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     assert crawled("url-rules", "--add", "slash") == 4
     assert "--add needs --site" in capsys.readouterr().err
     assert crawled("url-rules", "--add", "slope", "--site", site) == 4
-    assert "'slope' is no rule; there are slash, case" in capsys.readouterr().err
+    assert "'slope' is not a URL rule; use one of slash, case" in capsys.readouterr().err
     assert crawled("url-rules", "--add", "slash", "--site", site) == 0
     assert "a final slash makes no difference" in capsys.readouterr().out
     assert crawled("url-rules", "--use") == 0

@@ -1,1 +1,1 @@
-"""Tables and numbered migrations, one module per owning package."""
+"""Tables and numbered migrations of each package."""

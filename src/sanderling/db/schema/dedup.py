@@ -16,6 +16,6 @@ MIGRATIONS = [
 
 
 def is_dedup_schema_current(db: Connection) -> bool:
-    """Return whether all migrations were applied; an older collection may be open read-only."""
+    """Return whether all migrations were applied; not so in an older collection opened read-only."""
     row = db.execute("SELECT applied FROM migrations WHERE room = 'dedupe'").fetchone()
     return row is not None and row[0] >= len(MIGRATIONS)
