@@ -63,8 +63,6 @@ def parse_cursor(text: str) -> ListingCursor | None:
 
 @dataclass(frozen=True, slots=True)
 class ChangesQuery:
-    """The parameters of a change list request."""
-
     since: int
     min_priority: float = -1.0  # exclusive
     limit: int = 10_000
@@ -110,7 +108,6 @@ def load_changes(db: Connection, publisher_state: PublisherState, query: Changes
 def _iterate_changes(
     db: Connection, publisher_state: PublisherState, query: ChangesQuery, start_cursor: ListingCursor
 ) -> Iterator[tuple[ListingEntry, ListingCursor]]:
-    """Yield changes with their cursors, phase by phase."""
     top = load_top_score(db)
     bounds = {
         "since": query.since,
