@@ -1,4 +1,4 @@
-"""An installation without any optional part: every command starts, and what is stored can be read."""
+"""Test an installation without optional dependencies: commands start, and stored data is readable."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from sanderling.cli import COMMANDS, main
 from sanderling.errors import MissingExtra
 
 ROOT = Path(__file__).parents[2]
-BARE = """
+BARE_SCRIPT = """
 import json, sys
 parts, calls = map(json.loads, sys.argv[1:])
 sys.modules |= dict.fromkeys(parts)  # as if they were not there
@@ -30,46 +30,53 @@ print("\\n" + json.dumps(codes))
 MODULES = {"argon2-cffi": "argon2", "pillow": "PIL", "ahocorasick-rs": "ahocorasick_rs"}
 
 
-def optional_parts() -> list[str]:
-    """What the extras bring, by the names it is imported under."""
+def list_optional_modules() -> list[str]:
+    """Return the modules that the extras install."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     names = [line.replace("[", ">").partition(">")[0] for lines in extras.values() for line in lines]
     return [MODULES.get(name, name) for name in names]
 
 
-def codes(*calls: list[str]) -> tuple[list[int], str]:
-    """Run commands where nothing optional can be imported."""
-    words = [json.dumps(optional_parts()), json.dumps(calls)]
-    done = subprocess.run([sys.executable, "-c", BARE, *words], capture_output=True, text=True, check=True)
-    found: list[int] = json.loads(done.stdout.splitlines()[-1])
-    return found, done.stderr
+def run_commands(*calls: list[str]) -> tuple[list[int], str]:
+    """Run commands without optional modules. Returns exit codes and stderr."""
+    arguments = [json.dumps(list_optional_modules()), json.dumps(calls)]
+    process = subprocess.run(
+        [sys.executable, "-c", BARE_SCRIPT, *arguments], capture_output=True, text=True, check=True
+    )
+    exit_codes: list[int] = json.loads(process.stdout.splitlines()[-1])
+    return exit_codes, process.stderr
 
 
-def test_every_command_says_how_it_is_used() -> None:
-    found, said = codes(*([name, "--help"] for name in COMMANDS))
-    assert found == [0] * len(COMMANDS), said
+def test_every_command_has_help() -> None:
+    exit_codes, stderr = run_commands(*([name, "--help"] for name in COMMANDS))
+    assert exit_codes == [0] * len(COMMANDS), stderr
 
 
-def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
-    at = ["-C", str(tmp_path)]
-    built = "<div><h2>name</h2><table><tr><td>price</td><td>3</td></tr></table><ul><li>one</li></ul></div>" * 3
-    with Site({"/": html("/a", text="the tide"), "/a": html("/", text=f"the sea {built}")}) as site:
+def test_stored_data_is_readable(tmp_path: Path) -> None:
+    collection_option = ["-C", str(tmp_path)]
+    markup = "<div><h2>name</h2><table><tr><td>price</td><td>3</td></tr></table><ul><li>one</li></ul></div>" * 3
+    with Site({"/": html("/a", text="the tide"), "/a": html("/", text=f"the sea {markup}")}) as site:
         flags = ["--delay", "0", "--allow-private", "--quiet", "--workers", "1"]
-        main(["crawl", site.root + "/", *flags, *at])
-        site.pages["/a"] = html("/", text=f"another sea, with other words than before {built}")
-        main(["crawl", site.root + "/", *flags, *at])
+        main(["crawl", site.root + "/", *flags, *collection_option])
+        site.pages["/a"] = html("/", text=f"another sea, with other words than before {markup}")
+        main(["crawl", site.root + "/", *flags, *collection_option])
         url = site.root + "/a"
-    reading = [["status"], ["pages"], ["show", url, "--text"], ["history", url], ["changes", "--words"], ["diff", url],
-               ["links", url], ["explain", url], ["sitemap"], ["templates"], ["similar", url, "--stored"],
-               ["url-rules"],
-               ["export"], ["schedule"], ["aliases", "tide"], ["refresh", "--dry-run"], ["settings"]]  # fmt: skip
-    found, said = codes(*(call + at for call in reading), ["search", "tide", *at], ["serve", *at])
-    assert found == [0] * len(reading) + [4, 4], said
-    assert said.count("needs an optional part") == 2
+    commands = [
+        ["status"], ["pages"], ["show", url, "--text"], ["history", url], ["changes", "--words"], ["diff", url],
+        ["links", url], ["explain", url], ["sitemap"], ["templates"], ["similar", url, "--stored"], ["url-rules"],
+        ["export"], ["schedule"], ["aliases", "tide"], ["refresh", "--dry-run"], ["settings"]
+    ]  # fmt: skip
+    exit_codes, stderr = run_commands(
+        *(call + collection_option for call in commands),
+        ["search", "tide", *collection_option],
+        ["serve", *collection_option],
+    )
+    assert exit_codes == [0] * len(commands) + [4, 4], stderr
+    assert stderr.count("needs an optional part") == 2
 
 
 @pytest.mark.parametrize(
-    ("told", "how"),
+    ("install_source", "install_command"),
     [
         (None, "pip install 'sanderling[search]'"),
         ('{"url": "https://a.example/x.whl"}', "pip install 'sanderling[search]'"),
@@ -80,10 +87,12 @@ def test_what_is_stored_can_be_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_who_misses_a_part_is_told_how_to_get_it(told: str | None, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "read_install_source", lambda: told)
+def test_missing_extra_is_reported_with_an_install_command(
+    install_source: str | None, install_command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "read_install_source", lambda: install_source)
     monkeypatch.setattr(errors, "find_spec", lambda _: True)
-    assert str(MissingExtra("searching", "search")) == f"searching needs an optional part: {how}"
+    assert str(MissingExtra("searching", "search")) == f"searching needs an optional part: {install_command}"
 
 
 def test_hint_names_the_installer_that_made_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Docs are held true: an undocumented command, setting or room fails here. `make docs` writes the first two."""
+"""Test that the documentation is complete and its links are valid. `make docs` writes the reference."""
 
 import re
 import runpy
@@ -22,14 +22,14 @@ def test_every_command_is_documented() -> None:
     assert not [name for name in COMMANDS if f"## {name}\n" not in text], "run make docs"
 
 
-def test_the_readme_names_every_command_and_every_part() -> None:
+def test_readme_names_every_command_and_extra() -> None:
     text = (ROOT / "README.md").read_text()
     assert not [name for name in COMMANDS if not re.search(rf"`{name}`|sanderling {name}\b|make {name}\b", text)]
     parts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(parts) - {"numbers"} == set(re.findall(r"(?m)^\| `(\w+)` \|", text)), "numbers are for benchmarks only"
 
 
-def test_every_picture_is_shown_somewhere() -> None:
+def test_every_image_is_used() -> None:
     text = "".join(page.read_text() for page in (ROOT / "README.md", *DOCS.rglob("*.md")))
     assert not [path.name for path in (DOCS / "images").iterdir() if f"images/{path.name}" not in text]
 
@@ -50,7 +50,7 @@ def test_every_setting_is_documented() -> None:
     assert not [name for name in load_all_settings() if f"| `{name}` |" not in text], "run make docs"
 
 
-def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
+def test_settings_example_is_valid(tmp_path: Path) -> None:
     file = tmp_path / "sanderling.toml"
     file.write_text((DOCS / "reference" / "settings.md").read_text().split("```toml\n")[1].split("```")[0])
     found = read_settings({}, {"SANDERLING_EXCLUDE": "/print/\n/calendar/"}, file)
@@ -59,15 +59,15 @@ def test_the_settings_file_in_the_docs_can_be_read(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="other versions of Python lay help out in other ways")
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="argparse formats help differently in other versions")
 @pytest.mark.parametrize("name", ["commands", "settings"])
-def test_what_the_program_writes_of_itself_is_what_the_docs_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_reference_is_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     write = runpy.run_path(str(ROOT / "scripts" / "generate_reference.py"))[name]
     assert (DOCS / "reference" / f"{name}.md").read_text() == write(), "run make docs"
 
 
-def test_every_package_and_every_root_module_is_in_the_tables() -> None:
+def test_every_package_and_root_module_is_documented() -> None:
     text = (DOCS / "explanation" / "architecture.md").read_text()
     root = ROOT / "src/sanderling"
     packages = {path.parent.name for path in root.glob("*/__init__.py")}
@@ -78,12 +78,12 @@ def test_every_package_and_every_root_module_is_in_the_tables() -> None:
     )
 
 
-def test_every_state_and_every_reason_is_in_the_glossary() -> None:
+def test_every_state_and_reason_is_in_the_glossary() -> None:
     text = (DOCS / "reference" / "glossary.md").read_text()
     assert not [word for word in (*UrlState, *Reason) if word and f"`{word}`" not in text]
 
 
-def test_every_module_the_docs_name_is_there() -> None:
+def test_modules_named_in_the_docs_exist() -> None:
     files = {str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.py"), *ROOT.glob("*/**/*.py"))}
     missing = []
     for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
@@ -92,20 +92,20 @@ def test_every_module_the_docs_name_is_there() -> None:
     assert not missing
 
 
-def test_every_picture_and_link_of_the_docs_is_there() -> None:
+def test_links_in_the_docs_are_valid() -> None:
     broken = []
     for page in (ROOT / "README.md", *DOCS.glob("**/*.md")):
-        for target in _targets(page.read_text()):
+        for target in _find_link_targets(page.read_text()):
             if not target.startswith(("http://", "https://", "#", "mailto:")):
                 path = page.parent / target.partition("#")[0]
                 broken += [] if path.exists() else [f"{page.name}: {target}"]
     assert not broken
 
 
-def test_every_heading_that_the_docs_lead_to_is_there() -> None:
+def test_anchors_in_the_docs_are_valid() -> None:
     broken = []
     for page in (ROOT / "README.md", *DOCS.glob("**/*.md")):
-        for target in _targets(page.read_text()):
+        for target in _find_link_targets(page.read_text()):
             name, _, anchor = target.partition("#")
             if anchor and not name.startswith("http"):
                 headings = re.findall(r"(?m)^#+ (.*)$", (page.parent / name if name else page).read_text())
@@ -114,5 +114,5 @@ def test_every_heading_that_the_docs_lead_to_is_there() -> None:
     assert not broken
 
 
-def _targets(text: str) -> list[str]:
+def _find_link_targets(text: str) -> list[str]:
     return [part.partition(")")[0].split(" ")[0] for part in text.split("](")[1:]]

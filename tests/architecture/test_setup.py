@@ -1,4 +1,4 @@
-"""Setting up without root on a machine that has Python and nothing else: scripts/venv.sh and scripts/pip.py."""
+"""Test setup without root on a machine that has only Python: scripts/venv.sh and scripts/pip.py."""
 
 import hashlib
 import io
@@ -14,72 +14,72 @@ from tests.support.site import Page, Site
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 PIP = runpy.run_path(str(SCRIPTS / "pip.py"))
-INSTALLS_ITSELF = """
+INSTALL_SCRIPT = """
 import shutil, sys, sysconfig, zipfile
 zipfile.ZipFile(sys.argv[-1]).extractall(sysconfig.get_path("purelib"))
 """
 
 
-def wheel_bytes() -> bytes:
-    """Return a wheel that installs itself when it is run, as pip's does."""
+def build_wheel() -> bytes:
+    """Return a wheel that installs itself when run, like pip's."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as wheel:
         wheel.writestr("pip/__init__.py", "")
-        wheel.writestr("pip/__main__.py", f"import sys\nif 'install' in sys.argv:\n    exec({INSTALLS_ITSELF!r})\n")
+        wheel.writestr("pip/__main__.py", f"import sys\nif 'install' in sys.argv:\n    exec({INSTALL_SCRIPT!r})\n")
     return out.getvalue()
 
 
-def index_of(body: bytes, digest: str = "") -> dict[str, Page]:
-    """Return the pages of a package index: an older release, one withdrawn, and one for a later Python."""
+def build_index(body: bytes, digest: str = "") -> dict[str, Page]:
+    """Return the pages of a package index: an older, a yanked, and an incompatible release."""
     digest = digest or hashlib.sha256(body).hexdigest()
-    listed = "".join(
-        f'<a href="../../files/pip-{version}-py3-none-any.whl#sha256={digest}" {more}>pip</a>'
-        for version, more in (
+    links = "".join(
+        f'<a href="../../files/pip-{version}-py3-none-any.whl#sha256={digest}" {attributes}>pip</a>'
+        for version, attributes in (
             ("9.1", ""), ("26.0", ""), ("26.1rc1", ""),
             ("27.0", "data-yanked"), ("28.0", 'data-requires-python="&gt;=9"'),
         )
     )  # fmt: skip
     return {
-        "/simple/pip/": Page(listed.encode()),
+        "/simple/pip/": Page(links.encode()),
         "/files/pip-26.0-py3-none-any.whl": Page(body),
     }
 
 
 def test_newest_wheel_of_the_index_is_downloaded(tmp_path: Path) -> None:
-    with Site(index_of(body := wheel_bytes())) as site:
+    with Site(build_index(body := build_wheel())) as site:
         wheel = PIP["download_wheel"](f"{site.root}/simple", tmp_path)
     assert (wheel.name, wheel.read_bytes()) == ("pip-26.0-py3-none-any.whl", body)
 
 
-def test_wheel_with_another_hash_is_refused(tmp_path: Path) -> None:
-    with Site(index_of(wheel_bytes(), digest="0" * 64)) as site, pytest.raises(ValueError, match="another SHA-256"):
+def test_wheel_with_another_hash_is_rejected(tmp_path: Path) -> None:
+    with Site(build_index(build_wheel(), digest="0" * 64)) as site, pytest.raises(ValueError, match="another SHA-256"):
         PIP["download_wheel"](f"{site.root}/simple", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def run_venv(folder: Path, index: str) -> subprocess.CompletedProcess[str]:
-    """Run venv.sh with a Python that lacks ensurepip, as Debian's does without python3-venv."""
+    """Run venv.sh with a Python without ensurepip, like Debian's without python3-venv."""
     (folder / "ensurepip.py").write_text("raise ImportError('as Debian has it')")
     env = {**os.environ, "PYTHONPATH": str(folder), "PIP_INDEX_URL": index, "PIP_WHEELS": str(folder)}
     command = ["bash", str(SCRIPTS / "venv.sh"), sys.executable, str(folder / "venv")]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
-def test_environment_is_made_without_ensurepip(tmp_path: Path) -> None:
-    with Site(index_of(wheel_bytes())) as site:
+def test_environment_is_created_without_ensurepip(tmp_path: Path) -> None:
+    with Site(build_index(build_wheel())) as site:
         made = run_venv(tmp_path, f"{site.root}/simple")
     assert made.returncode == 0, made.stderr
     assert subprocess.run([tmp_path / "venv/bin/python", "-m", "pip", "--version"], check=False).returncode == 0
 
 
-def test_without_any_pip_the_one_command_is_printed(tmp_path: Path) -> None:
+def test_missing_pip_prints_the_install_command(tmp_path: Path) -> None:
     failed = run_venv(tmp_path, "http://127.0.0.1:9/simple")
     assert failed.returncode == 1
     assert f"as root: apt-get install python3.{sys.version_info[1]}-venv" in failed.stderr
     assert not (tmp_path / "venv").exists()
 
 
-def test_wheel_comes_out_of_the_debian_package_where_no_index_is_named(
+def test_wheel_is_taken_from_the_debian_package_without_an_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = tmp_path / "packed"
@@ -88,7 +88,7 @@ def test_wheel_comes_out_of_the_debian_package_where_no_index_is_named(
         "Package: python3-pip-whl\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: pip\n"
     )
     (packed / "usr/share/python-wheels").mkdir(parents=True)
-    (packed / "usr/share/python-wheels/pip-23.0-py3-none-any.whl").write_bytes(body := wheel_bytes())
+    (packed / "usr/share/python-wheels/pip-23.0-py3-none-any.whl").write_bytes(body := build_wheel())
     subprocess.run(["dpkg-deb", "--build", str(packed), str(tmp_path / "pip.deb")], check=True, capture_output=True)
     (tmp_path / "apt-get").write_text(f"#!/bin/sh\ncp {tmp_path}/pip.deb .\n")
     (tmp_path / "apt-get").chmod(0o755)
@@ -99,7 +99,7 @@ def test_wheel_comes_out_of_the_debian_package_where_no_index_is_named(
     assert (wheel.name, wheel.read_bytes()) == ("pip-23.0-py3-none-any.whl", body)
 
 
-def test_missing_debian_package_is_an_error_of_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_debian_package_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LookupError, match="apt-get could not download python3-pip-whl"):
         PIP["download_debian"](tmp_path)

@@ -1,4 +1,4 @@
-"""Content codings against the bodies of Scrapy's tests: every coding, bombs, damaged streams."""
+"""Test content codings with the bodies of Scrapy's tests: every coding, bombs, and damaged streams."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 
 from sanderling.http.decoding import DecodeProblem, build_decoder
 
-CAP = 10_000_000
+MAX_BYTES = 10_000_000
 
 
-def _decode(file: Path, coding: str, cap: int = CAP) -> tuple[bytes, DecodeProblem]:
-    decoder = build_decoder(coding, cap)
+def _decode(file: Path, coding: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, DecodeProblem]:
+    decoder = build_decoder(coding, max_bytes)
     body = decoder.feed(file.read_bytes()) + decoder.finish()
     return body, decoder.problem
 
@@ -27,10 +27,10 @@ def _decode(file: Path, coding: str, cap: int = CAP) -> tuple[bytes, DecodeProbl
             "html-gzip-deflate.bin": "gzip, deflate",
             "html-gzip-deflate-gzip.bin": "gzip, deflate, gzip",
         },
-        {"html-rawdeflate.bin": "deflate", "html-zlibdeflate.bin": "deflate"},  # another edition of the page
+        {"html-rawdeflate.bin": "deflate", "html-zlibdeflate.bin": "deflate"},  # another version of the page
     ],
 )
-def test_one_page_comes_out_of_every_coding(suites: Path, files: dict[str, str]) -> None:
+def test_every_coding_decodes_to_the_same_page(suites: Path, files: dict[str, str]) -> None:
     decoded = {_decode(suites / "compressed" / name, coding) for name, coding in files.items()}
     assert len(decoded) == 1
     page, problem = decoded.pop()
@@ -39,28 +39,28 @@ def test_one_page_comes_out_of_every_coding(suites: Path, files: dict[str, str])
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "gzip", "zstd"])
-def test_every_bomb_stops_at_the_cap(suites: Path, coding: str) -> None:
+def test_decompression_bombs_stop_at_the_limit(suites: Path, coding: str) -> None:
     body, problem = _decode(suites / "compressed" / f"bomb-{coding}.bin", coding)
-    assert len(body) == CAP
+    assert len(body) == MAX_BYTES
     assert problem is DecodeProblem.TOO_LARGE
 
 
 @pytest.mark.parametrize(
     ("name", "end"), [("truncated-crc-error.gz", b"</html"), ("truncated-crc-error-short.gz", b"</html>")]
 )
-def test_a_page_whose_checksum_was_cut_off_is_whole(suites: Path, name: str, end: bytes) -> None:
+def test_page_with_a_truncated_checksum_is_complete(suites: Path, name: str, end: bytes) -> None:
     body, problem = _decode(suites / "compressed" / name, "gzip")
     assert body.endswith(end)
     assert problem is DecodeProblem.TRUNCATED
 
 
-def test_of_a_page_cut_in_the_middle_the_first_part_is_read(suites: Path) -> None:
+def test_truncated_page_is_decoded_up_to_its_end(suites: Path) -> None:
     body, problem = _decode(suites / "compressed" / "unexpected-eof.gz", "gzip")
     assert body.decode("cp1252") == (suites / "compressed" / "unexpected-eof-output.txt").read_text("utf-8")
     assert problem is DecodeProblem.TRUNCATED
 
 
-def test_a_feed_is_the_same_with_and_without_gzip(suites: Path) -> None:
+def test_gzipped_feed_equals_the_plain_feed(suites: Path) -> None:
     body, problem = _decode(suites / "compressed" / "feed-sample1.xml.gz", "gzip")
     assert body == (suites / "compressed" / "feed-sample1.xml").read_bytes()
     assert problem is DecodeProblem.NONE
@@ -74,7 +74,7 @@ def test_a_feed_is_the_same_with_and_without_gzip(suites: Path) -> None:
         ("feed-sample1.xml.bz2", "bzip2", DecodeProblem.UNKNOWN_CODING),
     ],
 )
-def test_what_is_no_content_coding_is_handed_on(suites: Path, name: str, coding: str, expected: DecodeProblem) -> None:
+def test_other_formats_are_returned_unchanged(suites: Path, name: str, coding: str, expected: DecodeProblem) -> None:
     body, problem = _decode(suites / "compressed" / name, coding)
     assert body == (suites / "compressed" / name).read_bytes()
     assert problem is expected

@@ -1,4 +1,4 @@
-"""Pages against the suite of html5lib: encodings that pages declare, and the trees that browsers build."""
+"""Test HTML parsing with the html5lib suite: declared encodings, and the trees that browsers build."""
 
 import json
 from base64 import b64decode
@@ -12,14 +12,14 @@ from sanderling.html.parser import Document, Element, Namespace, parse_html
 
 
 class Case(Struct, frozen=True):
-    """One page and the tree it must give."""
+    """A page and its expected tree."""
 
     page: str
     tree: str
 
 
-def _cases(file: Path) -> Iterator[Case]:
-    """Read the whole pages of a file; parts of pages, and what scripts would change, are left out."""
+def _read_cases(file: Path) -> Iterator[Case]:
+    """Read the complete pages of a file. Fragments and pages with scripts are skipped."""
     for text in ("\n" + file.read_bytes().decode()).split("\n#data\n")[1:]:
         page, _, rest = ("\n" + text).partition("\n#errors")
         head, _, tree = rest.partition("\n#document\n")
@@ -27,7 +27,7 @@ def _cases(file: Path) -> Iterator[Case]:
             yield Case(page[1:], tree.rstrip("\n"))
 
 
-def _lines(node: object, depth: int) -> Iterator[str]:
+def _format_node(node: object, depth: int) -> Iterator[str]:
     margin = "| " + "  " * depth
     match node:
         case Doctype():
@@ -35,31 +35,34 @@ def _lines(node: object, depth: int) -> Iterator[str]:
             yield f"{margin}<!DOCTYPE {node.name}{ids}>"
         case Comment():
             yield f"{margin}<!-- {node.data} -->"
-        case ProcessingInstruction():  # which were comments when the suite was written
+        case ProcessingInstruction():  # comments when the suite was written
             yield f"{margin}<!-- ?{node.target}{f' {node.data}' if node.data else ''} -->"
         case Text() | CData():
             yield f'{margin}"{node.data}"'
         case DocumentFragment():
             yield f"{margin}content"
-            yield from (line for child in node.children for line in _lines(child, depth + 1))
+            yield from (line for child in node.children for line in _format_node(child, depth + 1))
         case Element():
             prefix = {Namespace.SVG: "svg ", Namespace.MATHML: "math "}.get(node.namespace, "")
             yield f"{margin}<{prefix}{node.tag}>"
-            yield from sorted(f'{margin}  {_name(name, prefix)}="{_value(node, name)}"' for name in node.attrs)
-            yield from (line for child in node.children for line in _lines(child, depth + 1))
+            yield from sorted(
+                f'{margin}  {_format_attribute_name(name, prefix)}="{_get_attribute(node, name)}"'
+                for name in node.attrs
+            )
+            yield from (line for child in node.children for line in _format_node(child, depth + 1))
 
 
-def _name(name: str, prefix: str) -> str:
+def _format_attribute_name(name: str, prefix: str) -> str:
     spaced = prefix and (name.startswith("xlink:") or name in ("xml:lang", "xml:space", "xmlns:xlink"))
     return name.replace(":", " ", 1) if spaced else name
 
 
-def _value(element: Element, name: str) -> str:
+def _get_attribute(element: Element, name: str) -> str:
     return element.attr(name) or ""
 
 
-def _tree(page: Document) -> str:
-    return "\n".join(line for child in page.children for line in _lines(child, 0))
+def _format_tree(page: Document) -> str:
+    return "\n".join(line for child in page.children for line in _format_node(child, 0))
 
 
 def test_every_declared_encoding_is_found(suites: Path) -> None:
@@ -73,12 +76,12 @@ def test_every_declared_encoding_is_found(suites: Path) -> None:
     assert len(cases) == 82
 
 
-INSTRUCTIONS = {"<?", "<?COMMENT?>", "<?COM--MENT?>"}  # comments when the suite was written, nodes of their own since
+PROCESSING_INSTRUCTION_CASES = {"<?", "<?COMMENT?>", "<?COM--MENT?>"}  # comments when the suite was written, now nodes
 
 
-def test_every_page_gives_the_tree_that_browsers_build(suites: Path) -> None:
+def test_every_page_has_the_tree_that_browsers_build(suites: Path) -> None:
     files = sorted((suites / "html5lib/tree-construction").rglob("*.dat"))
-    cases = [case for file in files for case in _cases(file)]
-    wrong = {case.page for case in cases if _tree(parse_html(case.page.encode(), "utf-8")) != case.tree}
-    assert wrong == INSTRUCTIONS
+    cases = [case for file in files for case in _read_cases(file)]
+    wrong = {case.page for case in cases if _format_tree(parse_html(case.page.encode(), "utf-8")) != case.tree}
+    assert wrong == PROCESSING_INSTRUCTION_CASES
     assert len(cases) == 1592

@@ -1,4 +1,4 @@
-"""Consecutive fetches of live pages, with the truth by hand-written selectors: did the main content change?"""
+"""Compare consecutive fetches of live pages, labeled by selectors: did the main content change?"""
 
 import gzip
 import json
@@ -17,32 +17,35 @@ from sanderling.html.parser import parse_html
 
 
 @pytest.mark.slow
-def test_content_changes_of_live_pages_are_told_from_noise(suites: Path) -> None:
+def test_content_changes_of_live_pages_are_distinguished_from_noise(suites: Path) -> None:
     folder = suites / "change-ota"
 
     @cache
-    def mark(name: str) -> bytes:
+    def load_fingerprint(name: str) -> bytes:
         return encode_fingerprint(fingerprint_page(parse_html(gzip.decompress((folder / name).read_bytes()))))
 
-    right = wrong = missed = 0
+    true_positives = false_positives = false_negatives = 0
     for line in (folder / "pairs.jsonl").read_text().splitlines():
         pair = json.loads(line)
-        said = ChangeKind.CONTENT in compare_fingerprints(mark(pair["old"]), mark(pair["new"])).kinds
-        right += said and pair["main_content_changed"]
-        wrong += said and not pair["main_content_changed"]
-        missed += pair["main_content_changed"] and not said
-    assert 2 * right / (2 * right + wrong + missed) >= 0.95
+        detected = (
+            ChangeKind.CONTENT
+            in compare_fingerprints(load_fingerprint(pair["old"]), load_fingerprint(pair["new"])).kinds
+        )
+        true_positives += detected and pair["main_content_changed"]
+        false_positives += detected and not pair["main_content_changed"]
+        false_negatives += pair["main_content_changed"] and not detected
+    assert 2 * true_positives / (2 * true_positives + false_positives + false_negatives) >= 0.95
 
 
 @pytest.mark.slow
-def test_comparing_what_differs_gives_what_full_marks_give(suites: Path) -> None:
+def test_fast_comparison_equals_comparison_of_fingerprints(suites: Path) -> None:
     folder = suites / "change-ota"
     for line in (folder / "pairs.jsonl").read_text().splitlines()[:100]:
         old, new = (gzip.decompress((folder / json.loads(line)[side]).read_bytes()) for side in ("old", "new"))
         last = parse_html(old)
         pair = compare_versions(parse_html(new), new, PreviousVersion(old, (last.encoding or "").lower()))
-        found, truth = (
+        fast, full = (
             diff_fingerprints(pair.old, pair.new),
             diff_fingerprints(fingerprint_page(last), fingerprint_page(parse_html(new))),
         )
-        assert found == as_found(truth, found)
+        assert fast == as_found(full, fast)

@@ -1,4 +1,4 @@
-"""A real crawl of a real server, read back with the tools of others."""
+"""Crawl a real server, and read the archive with other tools."""
 
 import gzip
 import json
@@ -20,20 +20,20 @@ from sanderling.warc.cdxj_index import open_cdxj_index
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import DamagedRegion, StoredRecord, iterate_records, read_record
 
-ASKED_OF_ANY_SITE = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, asked for before any page
+DISCOVERY_PATHS = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, requested before any page
 PAGES = {
     "/": b'<a href="/plain">1</a> <a href="/coded?b=2&a=1">2</a> <a href="/copy">3</a>'
     b'<a href="/moved">4</a> <a href="/none">5</a> <a href="/%7ejoe">6</a> <a href="/%7ejoe/again">7</a>',
     "/plain": b"<title>Plain</title>" + b"text " * 500,
     "/copy": b"<title>Plain</title>" + b"text " * 500,
     "/coded?b=2&a=1": "<title>Größe</title>".encode() * 50,
-    "/%7ejoe": b"<title>Joe</title>" * 20,  # the server is asked as the page spells it
+    "/%7ejoe": b"<title>Joe</title>" * 20,  # requested as written in the link
     "/%7ejoe/again": b"<title>Joe</title>" * 20,
 }
 
 
 class Site(BaseHTTPRequestHandler):
-    """A few pages: plain, gzipped in chunks, the same twice, moved, missing; all with validators."""
+    """A few pages: plain, gzipped in chunks, duplicated, moved, missing; all with validators."""
 
     protocol_version = "HTTP/1.1"
 
@@ -69,12 +69,12 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        pass
 
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A collection of that site, crawled twice; and the site's address."""
+    """Return a collection of that site, crawled twice, and the URL of the site."""
     folder = tmp_path_factory.mktemp("replay") / "collections" / "site"
     with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -91,12 +91,14 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, url
 
 
-def records(folder: Path) -> list[StoredRecord]:
+def load_records(folder: Path) -> list[StoredRecord]:
     found = [
-        one for path in sorted((folder / "archive").glob("*.warc.gz")) for one in iterate_records(path, verify=True)
+        record
+        for path in sorted((folder / "archive").glob("*.warc.gz"))
+        for record in iterate_records(path, verify=True)
     ]
-    assert not [one for one in found if isinstance(one, DamagedRegion)]
-    return [one for one in found if isinstance(one, StoredRecord)]
+    assert not [record for record in found if isinstance(record, DamagedRegion)]
+    return [record for record in found if isinstance(record, StoredRecord)]
 
 
 def test_warcio_check_passes_on_the_whole_archive(collection: tuple[Path, str]) -> None:
@@ -107,45 +109,49 @@ def test_warcio_check_passes_on_the_whole_archive(collection: tuple[Path, str]) 
     assert done.stdout.count("digest pass") >= 4 * 2
 
 
-def test_every_kind_of_record_is_written(collection: tuple[Path, str]) -> None:
-    found = records(collection[0])
-    assert {one.record_type for one in found} == {"warcinfo", "request", "response", "metadata", "revisit"}
-    assert not [one.url for one in found if one.is_intact is False]
-    profiles = {one.get_field("WARC-Profile").rpartition("/")[2] for one in found if one.record_type == "revisit"}
+def test_every_record_type_is_written(collection: tuple[Path, str]) -> None:
+    found = load_records(collection[0])
+    assert {record.record_type for record in found} == {"warcinfo", "request", "response", "metadata", "revisit"}
+    assert not [record.url for record in found if record.is_intact is False]
+    profiles = {
+        record.get_field("WARC-Profile").rpartition("/")[2] for record in found if record.record_type == "revisit"
+    }
     assert profiles == {"identical-payload-digest", "server-not-modified"}
 
 
-def test_every_line_of_the_index_leads_to_what_the_server_sent(collection: tuple[Path, str]) -> None:
+def test_every_index_line_points_to_the_served_body(collection: tuple[Path, str]) -> None:
     folder, url = collection
     entries = [parse_entry(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
-    pages = {one.url.removeprefix(url): one.location for one in entries if one.status == 200}
+    pages = {record.url.removeprefix(url): record.location for record in entries if record.status == 200}
     assert {path: read_record(folder / "archive", place).body for path, place in pages.items()} == PAGES
-    found = {one.url.removeprefix(url) for one in entries}
-    assert {path for path in found if not path.startswith(ASKED_OF_ANY_SITE)} == {*PAGES, "/moved", "/none"}
+    found = {record.url.removeprefix(url) for record in entries}
+    assert {path for path in found if not path.startswith(DISCOVERY_PATHS)} == {*PAGES, "/moved", "/none"}
 
 
-def test_the_index_spells_every_url_as_its_record_does(collection: tuple[Path, str]) -> None:
+def test_index_has_the_url_of_the_record(collection: tuple[Path, str]) -> None:
     folder, _ = collection
-    spelled = {one.url for one in records(folder)}
-    confirmed = {(one.url, one.get_field("WARC-Date")[:19]) for one in records(folder) if one.status == 304}
+    spelled = {record.url for record in load_records(folder)}
+    confirmed = {
+        (record.url, record.get_field("WARC-Date")[:19]) for record in load_records(folder) if record.status == 304
+    }
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
         entry = parse_entry(line)
         record = read_record(folder / "archive", entry.location)
         assert entry.url in spelled
         assert entry.payload_digest == record.get_field("WARC-Payload-Digest")
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(entry.captured_at))
-        assert entry.url == record.url or (entry.url, at) in confirmed, "only a 304 leads elsewhere"
+        assert entry.url == record.url or (entry.url, at) in confirmed, "only a 304 refers to another record"
 
 
-def test_every_visit_has_a_line_also_a_304(collection: tuple[Path, str]) -> None:
+def test_every_visit_has_an_index_line_including_304(collection: tuple[Path, str]) -> None:
     folder, url = collection
     entries = [parse_entry(line) for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines()]
     for path in PAGES:
-        assert len([one for one in entries if one.url == url + path]) == 2, path
-    assert not [one for one in entries if one.status == 304]
+        assert len([record for record in entries if record.url == url + path]) == 2, path
+    assert not [record for record in entries if record.status == 304]
 
 
-def test_lines_of_errors_and_redirects_name_their_media_type(collection: tuple[Path, str]) -> None:
+def test_index_lines_of_errors_and_redirects_have_a_media_type(collection: tuple[Path, str]) -> None:
     folder, _ = collection
     for line in (folder / "indexes" / "index.cdxj").read_bytes().splitlines():
         entry = parse_entry(line)
@@ -155,7 +161,7 @@ def test_lines_of_errors_and_redirects_name_their_media_type(collection: tuple[P
             )
 
 
-def test_a_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_path: Path) -> None:
+def test_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = collection
     sizes = {path.name: path.stat().st_size for path in (folder / "archive").glob("*.warc.gz")}
     open_cdxj_index(tmp_path, folder / "archive", sizes).close()
@@ -165,18 +171,18 @@ def test_a_rebuilt_index_has_the_same_lines(collection: tuple[Path, str], tmp_pa
     assert rebuilt == written
 
 
-def test_every_revisit_names_its_original_by_place(collection: tuple[Path, str]) -> None:
+def test_every_revisit_refers_to_its_original_by_location(collection: tuple[Path, str]) -> None:
     folder, _ = collection
-    for one in records(folder):
-        if one.record_type == "revisit":
-            name, offset = one.get_field("WARC-Refers-To-Filename"), one.get_field("WARC-Refers-To-File-Offset")
+    for record in load_records(folder):
+        if record.record_type == "revisit":
+            name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
             original = read_record(folder / "archive", RecordLocation(name, int(offset), 0))
-            assert original.get_field("WARC-Record-ID") == one.get_field("WARC-Refers-To")
-            assert original.url == one.get_field("WARC-Refers-To-Target-URI")
-            assert original.get_field("WARC-Payload-Digest") == one.get_field("WARC-Payload-Digest")
+            assert original.get_field("WARC-Record-ID") == record.get_field("WARC-Refers-To")
+            assert original.url == record.get_field("WARC-Refers-To-Target-URI")
+            assert original.get_field("WARC-Payload-Digest") == record.get_field("WARC-Payload-Digest")
 
 
-REPLAY = """
+REPLAY_SCRIPT = """
 import json, sys
 from gevent import monkey; monkey.patch_all()
 from pywb.apps.frontendapp import FrontEndApp
@@ -188,13 +194,13 @@ for url in sys.argv[1:]:
 """
 
 
-def test_pywb_replays_the_whole_crawl(collection: tuple[Path, str]) -> None:
+def test_pywb_replays_every_page(collection: tuple[Path, str]) -> None:
     python = os.environ.get("SANDERLING_PYWB")
     if not python:
         pytest.skip("SANDERLING_PYWB names no Python that has pywb")
     folder, url = collection
     done = subprocess.run(
-        [python, "-W", "ignore", "-c", REPLAY, *(url + path for path in PAGES)],
+        [python, "-W", "ignore", "-c", REPLAY_SCRIPT, *(url + path for path in PAGES)],
         cwd=folder.parent.parent,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""URLs against the suites of others: web platform tests, RFC 3986, purell, IDNA."""
+"""Test URLs with web platform tests, RFC 3986, purell, and IDNA."""
 
 import json
 import re
@@ -14,18 +14,18 @@ from sanderling.urls.normalize import LENGTH_LIMIT, NormalizedUrl, find_rejectio
 Case = dict[str, Any]
 
 
-def _cases(path: Path) -> list[Case]:
+def _load_cases(path: Path) -> list[Case]:
     return [case for case in json.loads(path.read_text()) if isinstance(case, dict)]
 
 
-def _spelt(raw: str) -> NormalizedUrl:
-    spelling = normalize_url(raw)
-    assert spelling is not None
-    return spelling
+def _normalize(raw: str) -> NormalizedUrl:
+    normalized = normalize_url(raw)
+    assert normalized is not None
+    return normalized
 
 
-def _wire(case: Case) -> str | None:
-    """What the expected href is on the wire: http or https, without fragment and credentials."""
+def _get_expected_url(case: Case) -> str | None:
+    """Return the expected request URL: http or https, without fragment and credentials."""
     href: str = case.get("href", "")
     if case.get("failure") or case["protocol"] not in ("http:", "https:"):
         return None
@@ -36,70 +36,70 @@ def _wire(case: Case) -> str | None:
 
 
 @pytest.mark.parametrize("name", ["urltestdata.json", "ada_extra_urltestdata.json", "ada_long_urltestdata.json"])
-def test_every_parse_case_of_the_web_platform_tests_holds(suites: Path, name: str) -> None:
+def test_parse_cases_of_web_platform_tests(suites: Path, name: str) -> None:
     wrong, http = [], 0
-    for case in _cases(suites / "url-wpt" / name):
-        base, expected = case.get("base"), _wire(case)
+    for case in _load_cases(suites / "url-wpt" / name):
+        base, expected = case.get("base"), _get_expected_url(case)
         http += expected is not None
-        spelling = resolve_url(base, case["input"]) if base else normalize_url(case["input"])
-        if base and not normalize_url(base) and spelling and not expected:
-            continue  # we read an absolute link on a page whose own address is useless; the standard has no such page
+        normalized = resolve_url(base, case["input"]) if base else normalize_url(case["input"])
+        if base and not normalize_url(base) and normalized and not expected:
+            continue  # absolute links are accepted on a page with an invalid URL; the standard has no such case
         if expected and len(expected) > LENGTH_LIMIT:
             assert find_rejection_reason(case["input"]) is Reason.TOO_LONG
-        elif (spelling.request_url if spelling else None) != expected:
-            wrong.append((case["input"], base, expected, spelling))
+        elif (normalized.request_url if normalized else None) != expected:
+            wrong.append((case["input"], base, expected, normalized))
     assert wrong == []
     assert http
 
 
 @pytest.mark.parametrize("name", ["toascii.json", "IdnaTestV2.json", "IdnaTestV2-removed.json"])
-def test_every_host_name_of_the_idna_tests_holds(suites: Path, name: str) -> None:
+def test_host_names_of_idna_tests(suites: Path, name: str) -> None:
     wrong = []
-    for case in _cases(suites / "url-wpt" / name):
+    for case in _load_cases(suites / "url-wpt" / name):
         if not case["input"]:
-            continue  # `https:///x` has a host, x, where the suite asks for none at all
-        spelling = normalize_url(f"https://{case['input']}/x")
+            continue  # `https:///x` has the host x, where the suite expects no host
+        normalized = normalize_url(f"https://{case['input']}/x")
         expected = f"https://{case['output']}/x" if case["output"] is not None else None
-        if (spelling.request_url if spelling else None) != expected:
-            wrong.append((case, spelling))
+        if (normalized.request_url if normalized else None) != expected:
+            wrong.append((case, normalized))
     assert wrong == []
 
 
-def test_every_case_of_the_percent_encoding_tests_holds(suites: Path) -> None:
+def test_percent_encoding_of_web_platform_tests(suites: Path) -> None:
     wrong = []
-    for case in _cases(suites / "url-wpt" / "percent-encoding.json"):
+    for case in _load_cases(suites / "url-wpt" / "percent-encoding.json"):
         for encoding, expected in case["output"].items():
-            spelling = resolve_url("https://x/", f"?{case['input']}", encoding)
-            if spelling is None or spelling.request_url != f"https://x/?{expected}":
+            normalized = resolve_url("https://x/", f"?{case['input']}", encoding)
+            if normalized is None or normalized.request_url != f"https://x/?{expected}":
                 wrong.append((case["input"], encoding))
-    # Python's codecs take two characters that those of the standard refuse.
+    # Python's codecs accept two characters that the standard rejects.
     assert wrong == [("\x0eA", "iso-2022-jp"), ("\ue5e5", "gb18030")]
 
 
-def test_every_resolution_of_rfc_3986_holds(suites: Path) -> None:
+def test_resolution_of_rfc_3986(suites: Path) -> None:
     for case in json.loads((suites / "url-rfc3986" / "cases.json").read_text())["resolve"]:
-        spelling = resolve_url(case["base"], case["ref"])
-        answers = [case["expected"], case.get("also_acceptable", "")]
-        if not any(answer.startswith("http://") for answer in answers):
-            assert spelling is None  # g:h is no web page
+        normalized = resolve_url(case["base"], case["ref"])
+        accepted = [case["expected"], case.get("also_acceptable", "")]
+        if not any(url.startswith("http://") for url in accepted):
+            assert normalized is None  # g:h is not an http URL
             continue
-        spelled = [_spelt(answer) for answer in answers if answer.startswith("http://")]
-        assert spelling in spelled, case
+        accepted_urls = [_normalize(url) for url in accepted if url.startswith("http://")]
+        assert normalized in accepted_urls, case
 
 
-def test_every_equivalence_of_rfc_3986_holds(suites: Path) -> None:
+def test_equivalence_of_rfc_3986(suites: Path) -> None:
     for case in json.loads((suites / "url-rfc3986" / "cases.json").read_text())["equivalence"]:
-        # one case is about a scheme `example`; ours are http and https
+        # a case uses the scheme `example`
         a, b = (re.sub("^example:", "http:", case[side], flags=re.IGNORECASE) for side in "ab")
-        assert (_spelt(a).url == _spelt(b).url) is case["equivalent"], case
+        assert (_normalize(a).url == _normalize(b).url) is case["equivalent"], case
 
 
-def test_every_dot_segment_of_rfc_3986_goes(suites: Path) -> None:
+def test_dot_segments_of_rfc_3986(suites: Path) -> None:
     for case in json.loads((suites / "url-rfc3986" / "cases.json").read_text())["remove_dot_segments"]:
-        assert _spelt("http://x/" + case["input"].lstrip("/")).url == "http://x/" + case["expected"].lstrip("/")
+        assert _normalize("http://x/" + case["input"].lstrip("/")).url == "http://x/" + case["expected"].lstrip("/")
 
 
-KEPT_APART = {  # cases whose rules may merge different pages, and why we do not
+DISTINCT_URLS = {  # cases whose rules may merge different pages, and our reason
     "RFC 3986, 6.2.3: an empty query may name another resource": [
         *("RemoveEmptyQuerySeparator", "Standard-9", "StandardCasesAddTrailingSlash"),
     ],
@@ -112,21 +112,21 @@ KEPT_APART = {  # cases whose rules may merge different pages, and why we do not
     "lossy rule N8, off by default": [
         *("RemoveTrailingSlash2", "RemoveTrailingSlash3", "RemoveDirectoryIndex", "UsuallySafe", "UsuallySafe2"),
     ],
-    "WHATWG: with two final dots it is no address": ["OctalIP-4", "DWORDIP-4", "HexIP-4"],
+    "WHATWG: not an address with two final dots": ["OctalIP-4", "DWORDIP-4", "HexIP-4"],
 }
-NO_WEB_PAGE = {"FTP", "Relative", "Relative-1", "Relative-2", "Relative-3", "Relative-4", "Issue-#24"}
-NO_HOST = {"DWORDIP-1", "HexIP-1"}  # WHATWG: a host that ends in a number is an address, and this is none
+NOT_HTTP = {"FTP", "Relative", "Relative-1", "Relative-2", "Relative-3", "Relative-4", "Issue-#24"}
+INVALID_HOSTS = {"DWORDIP-1", "HexIP-1"}  # WHATWG: a host that ends in a number must be a valid address
 
 
-def test_every_purell_rule_we_have_gives_the_same_key(suites: Path) -> None:
-    kept_apart = []
-    for case in _cases(suites / "url-purell" / "cases.json"):
+def test_shared_purell_rules_give_the_same_key(suites: Path) -> None:
+    distinct_names = []
+    for case in _load_cases(suites / "url-purell" / "cases.json"):
         a, b = normalize_url(case["input"]), normalize_url(case["expected"])
-        if case["name"] in NO_WEB_PAGE | NO_HOST:
+        if case["name"] in NOT_HTTP | INVALID_HOSTS:
             assert a is None, case
         elif a is None or b is None or a.url != b.url:
-            kept_apart.append(case["name"])
-    assert sorted(kept_apart) == sorted(name for names in KEPT_APART.values() for name in names)
+            distinct_names.append(case["name"])
+    assert sorted(distinct_names) == sorted(name for names in DISTINCT_URLS.values() for name in names)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_every_purell_rule_we_have_gives_the_same_key(suites: Path) -> None:
         ("FlagsUsuallySafeGreedy", "slash"),
     ],
 )
-def test_the_lossy_rules_do_what_purell_does(suites: Path, flag: str, rule: str) -> None:
-    for case in _cases(suites / "url-purell" / "cases.json"):
-        if case["flags"] == [flag] and case["name"] not in NO_WEB_PAGE:
-            url = _spelt(case["input"]).url
-            assert rewrite_url(url, parse_rules(get_site_name(url), rule)) == _spelt(case["expected"]).url
+def test_lossy_rules_match_purell(suites: Path, flag: str, rule: str) -> None:
+    for case in _load_cases(suites / "url-purell" / "cases.json"):
+        if case["flags"] == [flag] and case["name"] not in NOT_HTTP:
+            url = _normalize(case["input"]).url
+            assert rewrite_url(url, parse_rules(get_site_name(url), rule)) == _normalize(case["expected"]).url

@@ -1,4 +1,4 @@
-"""WARC and ARC files of others through our reader, our files through theirs."""
+"""Read WARC and ARC files of other tools, and let warcio read ours."""
 
 import gzip
 import io
@@ -26,26 +26,34 @@ def expected(suites: Path) -> list[Any]:
     return found
 
 
-def test_every_record_of_the_suite_is_read_as_warcio_reads_it(suites: Path, expected: list[Any]) -> None:
+def test_records_of_the_suite_match_warcio(suites: Path, expected: list[Any]) -> None:
     for case in expected:
         found = [
-            one for one in iterate_records(suites / "warc" / case["file"], verify=True) if isinstance(one, StoredRecord)
+            record
+            for record in iterate_records(suites / "warc" / case["file"], verify=True)
+            if isinstance(record, StoredRecord)
         ]
-        assert [described(one) for one in found] == [
-            {**described(one), **{key: value for key, value in told.items() if value is not None or key in PLAIN}}
-            for one, told in zip(found, map(comparable, case["records"]), strict=True)
+        assert [describe_record(record) for record in found] == [
+            {
+                **describe_record(record),
+                **{key: value for key, value in case_record.items() if value is not None or key in OPTIONAL_FIELDS},
+            }
+            for record, case_record in zip(found, map(drop_payload, case["records"]), strict=True)
         ], case["file"]
 
 
-PLAIN = ("http_status", "digest_ok")  # where "none" is an answer; elsewhere the suite leaves ARC fields untold
+OPTIONAL_FIELDS = (
+    "http_status",
+    "digest_ok",
+)  # None is a value of these fields; other ARC fields are missing in the suite
 
 
-def comparable(told: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the payload: the suite read it after its stream was used up, so it is empty there in every record."""
-    return {key: value for key, value in told.items() if not key.startswith("payload")}
+def drop_payload(case_record: dict[str, Any]) -> dict[str, Any]:
+    """Drop the payload, which is empty in the suite because its stream was already consumed."""
+    return {key: value for key, value in case_record.items() if not key.startswith("payload")}
 
 
-def described(record: StoredRecord) -> dict[str, Any]:
+def describe_record(record: StoredRecord) -> dict[str, Any]:
     return {
         "offset": record.location.offset,
         "type": record.record_type,
@@ -58,17 +66,17 @@ def described(record: StoredRecord) -> dict[str, Any]:
     }
 
 
-def test_every_file_warcio_refuses_is_reported_as_damaged(suites: Path, expected: list[Any]) -> None:
+def test_files_rejected_by_warcio_are_reported_as_damaged(suites: Path, expected: list[Any]) -> None:
     for case in expected:
         damaged = [one for one in iterate_records(suites / "warc" / case["file"]) if isinstance(one, DamagedRegion)]
         assert bool(damaged) == bool(case["error"] or case.get("iterator_errors")), case["file"]
 
 
-def test_every_body_is_what_warcio_decodes(suites: Path, expected: list[Any]) -> None:
+def test_decoded_bodies_match_warcio(suites: Path, expected: list[Any]) -> None:
     compared = 0
     for case in expected:
         path = suites / "warc" / case["file"]
-        theirs = bodies_by_warcio(path)
+        theirs = read_bodies_with_warcio(path)
         for record in iterate_records(path):
             if not isinstance(record, StoredRecord) or record.record_type == "arc_header":
                 continue
@@ -78,7 +86,7 @@ def test_every_body_is_what_warcio_decodes(suites: Path, expected: list[Any]) ->
     assert compared > 20
 
 
-def bodies_by_warcio(path: Path) -> Iterator[bytes]:
+def read_bodies_with_warcio(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         try:
             for record in ArchiveIterator(file):
@@ -89,40 +97,40 @@ def bodies_by_warcio(path: Path) -> Iterator[bytes]:
 
 
 @pytest.fixture
-def ours(tmp_path: Path) -> Path:
-    """A file with every kind of record we write."""
+def own_file(tmp_path: Path) -> Path:
+    """Return a file with every record type that we write."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
     with open_archive(tmp_path, {}) as archive:
         for number in range(20):
             url, body = f"http://a.test/{number}", gzip.compress(os.urandom(100) * number)
-            answer = pack_response(
+            response = pack_response(
                 HttpExchange(url, number, head, body, "192.0.2.1"), "sha1" if number % 2 else "sha256"
             )
-            place = archive.append(answer.member)
-            asked = HttpExchange(url, number, b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", address="192.0.2.1")
-            archive.append(pack_request(asked, answer.record_id).member)
-            archive.append(pack_metadata(url, number, [("via", "http://a.test/")], answer.record_id).member)
-            original = OriginalRecord(answer.record_id, url, number, answer.payload_digest, place)
+            location = archive.append(response.member)
+            request = HttpExchange(url, number, b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", address="192.0.2.1")
+            archive.append(pack_request(request, response.record_id).member)
+            archive.append(pack_metadata(url, number, [("via", "http://a.test/")], response.record_id).member)
+            original = OriginalRecord(response.record_id, url, number, response.payload_digest, location)
             archive.append_revisit(HttpExchange(url, 100 + number, head), original)
             archive.append_revisit(HttpExchange(url, 200 + number, b"HTTP/1.1 304 Not Modified\r\n\r\n"), original)
     [path] = tmp_path.glob("*.warc.gz")
     return path
 
 
-def test_warcio_check_accepts_every_record_we_write(ours: Path) -> None:
+def test_warcio_check_accepts_our_records(own_file: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "warcio.cli", "check", "-v", str(ours)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "warcio.cli", "check", "-v", str(own_file)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("digest pass") == 1 + 20 * 3
     assert done.stdout.count("digest present but not checked (revisit)") == 20 * 2
 
 
-def test_our_reader_and_warcio_agree_on_our_files(ours: Path) -> None:
-    mine = [one for one in iterate_records(ours, verify=True) if isinstance(one, StoredRecord)]
-    with ours.open("rb") as file:
+def test_our_reader_and_warcio_agree_on_our_files(own_file: Path) -> None:
+    records = [record for record in iterate_records(own_file, verify=True) if isinstance(record, StoredRecord)]
+    with own_file.open("rb") as file:
         theirs = ArchiveIterator(file)
-        for record, other in zip(mine, theirs, strict=True):
+        for record, other in zip(records, theirs, strict=True):
             assert record.record_type == other.rec_type
             assert list(record.fields) == other.rec_headers.headers
             assert record.body == other.content_stream().read()
@@ -131,17 +139,17 @@ def test_our_reader_and_warcio_agree_on_our_files(ours: Path) -> None:
             assert record.is_intact is (None if record.record_type == "revisit" else True)
 
 
-def test_one_spoilt_byte_is_noticed_by_both(ours: Path) -> None:
-    whole = gzip.decompress(ours.read_bytes())
-    at = whole.index(b"X-Crawler")
-    spoilt = ours.with_name("spoilt.warc")
-    spoilt.write_bytes(whole[:at] + b"Y" + whole[at + 1 :])
-    verdicts = [one.is_intact for one in iterate_records(spoilt, verify=True) if isinstance(one, StoredRecord)]
-    assert verdicts.count(False) == 1
-    theirs = ArchiveIterator(io.BytesIO(spoilt.read_bytes()), check_digests="raise")
+def test_modified_byte_is_detected_by_both(own_file: Path) -> None:
+    whole = gzip.decompress(own_file.read_bytes())
+    position = whole.index(b"X-Crawler")
+    damaged = own_file.with_name("spoilt.warc")
+    damaged.write_bytes(whole[:position] + b"Y" + whole[position + 1 :])
+    results = [record.is_intact for record in iterate_records(damaged, verify=True) if isinstance(record, StoredRecord)]
+    assert results.count(False) == 1
+    theirs = ArchiveIterator(io.BytesIO(damaged.read_bytes()), check_digests="raise")
     with pytest.raises(ArchiveLoadFailed, match="block digest"):
-        list(map(read_through, theirs))
+        list(map(read_body, theirs))
 
 
-def read_through(record: Any) -> None:
+def read_body(record: Any) -> None:
     record.content_stream().read()

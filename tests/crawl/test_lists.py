@@ -237,7 +237,7 @@ def trusted(db: Connection) -> bool:
     ("status", "body"),
     [
         ("404 Not Found", b"no such thing"),
-        ("400 Bad Request", b"LAST_VISIT lies in the future"),
+        ("400 Bad Request", b"LAST_VISIT is in the future"),
         ("200 OK", b"<html>we moved to a new system"),
         ("200 OK", b'<urlset><rs:md capability="changelist" until="tomorrow"/></urlset>'),
     ],

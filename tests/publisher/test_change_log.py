@@ -126,7 +126,7 @@ def test_invalid_state_file_is_rejected(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "newer.db") as other:
         other.execute("PRAGMA user_version=99")
     other.close()
-    with pytest.raises(CollectionError, match="has version 99"):
+    with pytest.raises(CollectionError, match="has schema version 99"):
         open_state_db(tmp_path / "newer.db")
 
 

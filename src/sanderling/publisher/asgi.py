@@ -157,7 +157,6 @@ class AsgiPublisher:
             return build_response(self.site, db, request, self.recorder.get_time_ms())
 
     async def _call_app(self, scope: MutableMapping[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Call the application and return its response."""
         status, headers, body = 500, list[tuple[str, str]](), bytearray()
 
         is_request_sent, is_finished = False, asyncio.Event()

@@ -79,7 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def build_site(args: argparse.Namespace) -> PublishedSite:
-    """Build the site from the arguments."""
     root = args.docroot.resolve()
     state = args.state or Path("publisher.db")
     if not root.is_dir():

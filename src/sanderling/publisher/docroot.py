@@ -35,8 +35,6 @@ class DocrootPage:
 
 @dataclass(frozen=True, slots=True)
 class DocrootScan:
-    """The result of a scan."""
-
     pages: int
     new: int
     changed: int
@@ -65,7 +63,6 @@ def find_pages(root: Path, site: PublishedSite) -> Iterator[DocrootPage]:
 
 
 def _requires_login(folder: str) -> bool:
-    """Return whether .htaccess restricts access to a folder."""
     try:
         with open(os.path.join(folder, ".htaccess"), "rb") as file:
             text = file.read(65536).lower()

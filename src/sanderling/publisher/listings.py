@@ -1,15 +1,18 @@
-"""Query the pages of a sitemap and of a change list, with pagination (DPS-3, DPS-4).
+"""Query the pages of a sitemap and of a change list (DPS-3, DPS-4), and format them as sitemap XML.
 
 The change list is ordered by live priority, deletions last. Priorities change while a crawler pages through, so a page
 that rises above its cursor would be missed. Therefore a second phase repeats all pages viewed since the first
-response: a page may be listed twice, but is never missing.
+response: a page may be listed twice, but is never missing. ResourceSync elements are ignored by other parsers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from xml.sax.saxutils import escape, quoteattr
 
+from sanderling.publisher.http_dates import format_w3c, format_w3c_millis
 from sanderling.publisher.priority import compute_priority
+from sanderling.publisher.published_site import PublishedSite
 from sanderling.publisher.state_db import Connection, PublisherState
 
 PART_SIZE = 50_000  # entries of a sitemap file, limit of the protocol
@@ -18,6 +21,8 @@ SORT_LIMIT = 20_000  # up to this many changes, sorting is faster than the index
 LIVE_FILTER = "deleted = 0 AND hidden = 0"
 ENTRY_COLUMNS = "id, path, modified, created, noticed, score, deleted"
 CHANGED_FILTER = "noticed > :since AND noticed <= :until"
+XML_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+NAMESPACES = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,8 @@ def parse_cursor(text: str) -> ListingCursor | None:
     if len(parts) != 4 or parts[0] not in ("ordered", "climbed", "deleted"):
         return None
     try:
-        cursor = ListingCursor(
-            parts[0], float(parts[1]), int(parts[2][:18]), int(parts[3][:18])
-        )  # SQLite counts to 2^63
+        # SQLite integers are below 2^63, which has 19 digits.
+        cursor = ListingCursor(parts[0], float(parts[1]), int(parts[2][:18]), int(parts[3][:18]))
     except ValueError:
         return None
     return cursor if cursor.until > 0 else None
@@ -59,8 +63,6 @@ def parse_cursor(text: str) -> ListingCursor | None:
 
 @dataclass(frozen=True, slots=True)
 class ChangesQuery:
-    """The parameters of a change list request."""
-
     since: int
     min_priority: float = -1.0  # exclusive
     limit: int = 10_000
@@ -106,7 +108,6 @@ def load_changes(db: Connection, publisher_state: PublisherState, query: Changes
 def _iterate_changes(
     db: Connection, publisher_state: PublisherState, query: ChangesQuery, start_cursor: ListingCursor
 ) -> Iterator[tuple[ListingEntry, ListingCursor]]:
-    """Yield changes with their cursors, phase by phase."""
     top = load_top_score(db)
     bounds = {
         "since": query.since,
@@ -174,3 +175,50 @@ def load_sitemap_entries(db: Connection, publisher_state: PublisherState, part: 
     )
     for path, modified, score in rows:
         yield ListingEntry(path, modified, compute_priority(publisher_state.priority_formula, score, top))
+
+
+def format_link(relation: str, url: str) -> str:
+    return f"<rs:ln rel={quoteattr(relation)} href={quoteattr(url)}/>\n"
+
+
+def format_capability(capability: str, **attributes: str) -> str:
+    """Format the ResourceSync metadata of a document."""
+    formatted = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    return f"<rs:md capability={quoteattr(capability)}{formatted}/>\n"
+
+
+def build_urlset(site: PublishedSite, metadata: str, entries: Iterable[ListingEntry]) -> str:
+    return "".join((XML_DECLARATION, f"<urlset {NAMESPACES}>\n", metadata, *_format_urls(site, entries), "</urlset>\n"))
+
+
+def _format_urls(site: PublishedSite, entries: Iterable[ListingEntry]) -> Iterator[str]:
+    base = escape(site.base_url)
+    for entry in entries:
+        modified = format_w3c(entry.modified_ms)
+        change = f'<rs:md change="{entry.change_type}" datetime="{modified}"/>' if entry.change_type else ""
+        url = base + escape(entry.path)
+        location = f"<loc>{url}</loc><lastmod>{modified}</lastmod>"
+        yield f"<url>{location}<priority>{entry.priority:.2f}</priority>{change}</url>\n"
+
+
+def build_sitemap_index(site: PublishedSite, metadata: str, parts: Iterable[tuple[int, int]]) -> str:
+    """Build the index of a sitemap in several parts."""
+    url = escape(site.build_url(site.sitemap_path))
+    rows = (
+        f"<sitemap><loc>{url}?part={part}</loc><lastmod>{format_w3c(modified)}</lastmod></sitemap>\n"
+        for part, modified in parts
+    )
+    return "".join((XML_DECLARATION, f"<sitemapindex {NAMESPACES}>\n", metadata, *rows, "</sitemapindex>\n"))
+
+
+def build_capability_document(metadata: str, documents: Iterable[tuple[str, str]]) -> str:
+    """Build a ResourceSync document that lists documents as (URL, capability)."""
+    rows = (
+        f"<url><loc>{escape(url)}</loc>{format_capability(capability).strip()}</url>\n" for url, capability in documents
+    )
+    return "".join((XML_DECLARATION, f"<urlset {NAMESPACES}>\n", metadata, *rows, "</urlset>\n"))
+
+
+def format_period(since: int, until: int) -> str:
+    """Format the period of a change list. `until` is the next LAST_VISIT."""
+    return format_capability("changelist", **{"from": format_w3c_millis(since), "until": format_w3c_millis(until)})

@@ -51,8 +51,6 @@ class WatchOptions:
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """The result of a round."""
-
     scan: DocrootScan | None
     access_log: LogReadResult
     announced: int
@@ -192,7 +190,6 @@ def make_quiet_server(host: str, port: int) -> WSGIServer:
 
 
 def make_publish_server(site: PublishedSite, host: str, port: int, clock: Clock = system_clock) -> WSGIServer:
-    """Create the server of the lists."""
     server = make_quiet_server(host, port)
     server.set_app(build_application(site, clock))
     return server

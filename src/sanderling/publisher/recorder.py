@@ -117,7 +117,6 @@ class RequestRecorder:
             self._batch.changed_pages[path] = modified_ms
 
     def mark_deleted(self, path: str) -> None:
-        """Report a deleted page."""
         with self._lock:
             self._add_removed_path(self._batch.gone_paths, path)
 
@@ -166,7 +165,6 @@ class RequestRecorder:
             batch.private_paths |= newer.private_paths
 
     def start(self) -> None:
-        """Start writing in the background."""
         threading.Thread(target=self._flush_periodically, name="sanderling-publisher", daemon=True).start()
 
     def _flush_periodically(self) -> None:

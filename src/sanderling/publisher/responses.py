@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
-from sanderling.publisher import xml
 from sanderling.publisher.http_dates import format_http_date, format_w3c_millis, parse_time
 from sanderling.publisher.listings import (
     ChangesQuery,
     ListingPage,
+    build_capability_document,
+    build_sitemap_index,
+    build_urlset,
+    format_capability,
+    format_link,
+    format_period,
     load_changes,
     load_sitemap_entries,
     load_sitemap_parts,
@@ -142,16 +147,14 @@ def _build_changes_response(
     page = load_changes(db, publisher_state, changes_query)
     if not page.entries and "last_visit" not in parameters and changes_query.since:
         return ListingResponse(304, (("Last-Modified", format_http_date(page.until)),))
-    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_period(
-        changes_query.since, page.until
-    )
+    metadata = format_link("up", site.build_url(WELL_KNOWN_PATH)) + format_period(changes_query.since, page.until)
     links = []
     if page.next_cursor:
         next_url = _build_next_url(site, request, changes_query, page)
-        metadata += xml.format_link("next", next_url)
+        metadata += format_link("next", next_url)
         links.append(("Link", f'<{next_url}>; rel="next"'))
     return _build_xml_response(
-        request, etag, publisher_state, xml.build_urlset(site, metadata, page.entries), *links, modified_ms=page.until
+        request, etag, publisher_state, build_urlset(site, metadata, page.entries), *links, modified_ms=page.until
     )
 
 
@@ -206,31 +209,31 @@ def _build_next_url(site: PublishedSite, request: ListingRequest, query: Changes
 def _build_sitemap(
     site: PublishedSite, db: Connection, publisher_state: PublisherState, parameters: Mapping[str, str]
 ) -> str:
-    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_link(
+    metadata = format_link("up", site.build_url(WELL_KNOWN_PATH)) + format_link(
         "changes", site.build_url(site.changes_path)
     )
-    metadata += xml.format_capability("resourcelist", at=format_w3c_millis(publisher_state.last_commit_time))
+    metadata += format_capability("resourcelist", at=format_w3c_millis(publisher_state.last_commit_time))
     parts = load_sitemap_parts(db)
     if "part" not in parameters and len(parts) > 1:
-        return xml.build_sitemap_index(site, metadata, parts)
+        return build_sitemap_index(site, metadata, parts)
     part = int(_parse_number(parameters, "part", parts[0][0] if parts else 0))
     if "part" in parameters and part not in dict(parts):
         raise InvalidRequest(f"the sitemap has no part {part}: see {site.build_url(site.sitemap_path)}", 404)
-    return xml.build_urlset(site, metadata, load_sitemap_entries(db, publisher_state, part))
+    return build_urlset(site, metadata, load_sitemap_entries(db, publisher_state, part))
 
 
 def _build_capabilities(site: PublishedSite, path: str) -> str:
     """Build the ResourceSync documents that point to the lists, in two steps."""
     if path == WELL_KNOWN_PATH:
-        metadata = xml.format_link("changes", site.build_url(site.changes_path)) + xml.format_capability("description")
-        return xml.build_capability_document(
+        metadata = format_link("changes", site.build_url(site.changes_path)) + format_capability("description")
+        return build_capability_document(
             metadata, [(site.build_url(WELL_KNOWN_PATH + "/capabilities"), "capabilitylist")]
         )
     if path != WELL_KNOWN_PATH + "/capabilities":
         raise InvalidRequest("document not found", 404)
-    metadata = xml.format_link("up", site.build_url(WELL_KNOWN_PATH)) + xml.format_capability("capabilitylist")
+    metadata = format_link("up", site.build_url(WELL_KNOWN_PATH)) + format_capability("capabilitylist")
     lists = [(site.build_url(site.sitemap_path), "resourcelist"), (site.build_url(site.changes_path), "changelist")]
-    return xml.build_capability_document(metadata, lists)
+    return build_capability_document(metadata, lists)
 
 
 def _build_xml_response(

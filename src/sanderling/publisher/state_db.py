@@ -45,8 +45,6 @@ INSERT INTO facts VALUES (0, 0, '', '', '', 0, 0, '')
 
 @dataclass(frozen=True, slots=True)
 class PublisherState:
-    """The state of the publisher."""
-
     last_commit_time: int
     epoch: int  # start time of view weights
     priority_formula: str
@@ -93,7 +91,6 @@ def _get_schema_version(db: Connection) -> int:
 
 @contextmanager
 def write_transaction(db: Connection) -> Iterator[None]:
-    """Run a write transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -127,7 +127,6 @@ class WsgiPublisher:
         return self.app(environ, start_response)
 
     def _call_app(self, environ: "WSGIEnvironment") -> tuple[int, list[tuple[str, str]], bytes]:
-        """Call the application and return its response."""
         status_and_headers: list[Any] = [500, []]
 
         def keep_start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:  # noqa: ARG001 - signature of WSGI
@@ -171,7 +170,6 @@ def _limit_bytes(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
 
 
 def get_request_headers(environ: "WSGIEnvironment") -> dict[str, str]:
-    """Return the request headers, with names in lower case."""
     return {name[5:].replace("_", "-").lower(): str(environ[name]) for name in environ if name.startswith("HTTP_")}
 
 

@@ -71,7 +71,7 @@ def archive_visits(
 def _build_not_modified_entry(
     archived_visit: ArchivedVisit, previous_state: PageState, identical_body: IdenticalBody
 ) -> CdxjEntry:
-    """Build the index entry of a 304, because replay tools would pick the nearest capture, possibly a later version."""
+    """Build the entry of a 304. Otherwise replay tools would pick the nearest capture, possibly a later version."""
     status = previous_state.status if 200 <= previous_state.status < 300 else 200
     location = RecordLocation(identical_body.file, identical_body.offset, identical_body.length)
     return CdxjEntry(
@@ -136,7 +136,6 @@ def _archive_visit(
 
 
 def build_cdxj_entries(archived_visits: Sequence[ArchivedVisit]) -> list[CdxjEntry]:
-    """Build the CDXJ entries of a batch."""
     return [
         entry
         for archived in archived_visits
@@ -163,5 +162,5 @@ def _build_cdxj_entry(archived_visit: ArchivedVisit) -> CdxjEntry | None:
 
 
 def _get_declared_mime(head: bytes) -> str:
-    """Return the media type in a stored head. Visits of redirects and errors have no type of their own."""
+    """Return the media type in a stored head, for redirects and errors."""
     return get_media_type(parse_head(head.splitlines(keepends=True))[1]) if head else ""

@@ -44,12 +44,12 @@ class PageState(Struct, frozen=True):
 
     @property
     def was_html(self) -> bool:
-        """Return whether the last version may have been HTML. A missing type counts as HTML."""
+        """Return whether the last version was HTML. A missing type counts as HTML."""
         return self.mime in HTML_TYPES or self.mime in UNKNOWN_TYPES
 
     @property
     def is_gone(self) -> bool:
-        """Return whether the page is gone, so that the stored body is its last version."""
+        """Return whether the page is gone and only its last version is stored."""
         return self.status >= 400 and bool(self.digest)
 
 
@@ -68,7 +68,7 @@ class IdenticalBody(Struct, frozen=True):
 
 
 class VisitRow(Struct, frozen=True):
-    """A visit with its record location and page facts, as written to the database."""
+    """A visit as written to the database, with its record location."""
 
     visit: Visit
     has_changed: bool
@@ -165,7 +165,7 @@ class PageCatalog:
         return row is not None and row[0] == visit.digest
 
     def record_missing(self, url_ids: Sequence[int]) -> None:
-        """Count a removal announced by the site as a miss, so that the next miss marks the page gone."""
+        """Count a removal announced by the site as a miss: the next miss marks the page gone."""
         self.db.executemany(
             "UPDATE pages SET misses = ? WHERE url = ? AND misses < ?",
             [(MISSES_UNTIL_GONE - 1, url, MISSES_UNTIL_GONE - 1) for url in url_ids],
@@ -189,7 +189,7 @@ class PageCatalog:
         self.db.executemany("DELETE FROM pages WHERE url = ?", keys)
 
     def record_removal(self, url_ids: Sequence[int], session: int, now: float, reason: Reason) -> None:
-        """Record a skipped visit for removed pages, which tells the search index to drop them."""
+        """Record a skipped visit for removed pages, so that the search index drops them."""
         rows = []
         for url in url_ids:
             rows.append(
@@ -260,7 +260,6 @@ class PageCatalog:
         return int(row[0])
 
     def load_committed_lengths(self) -> dict[str, int]:
-        """Return the committed length of each WARC file."""
         return dict(self.db.execute("SELECT name, committed FROM files").fetchall())
 
 

@@ -35,8 +35,6 @@ DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database 
 
 
 class Collection:
-    """An open collection. Use `open_collection`."""
-
     def __init__(self, folder: Path, db: Connection, lock_fd: int) -> None:
         self.folder = folder
         self.db = db
@@ -82,7 +80,7 @@ def read_database_url(folder: Path) -> str:
 
 
 def open_database(folder: Path, database_url: str = "", *, read_only: bool = False) -> Connection:
-    """Open the database of a collection: its SQLite file, or its PostgreSQL database."""
+    """Open the SQLite file or the PostgreSQL database of a collection."""
     stored_url = read_database_url(folder)
     if database_url and not stored_url:
         if (folder / DATABASE_FILE).is_file():
@@ -179,7 +177,6 @@ def _build_damage_error(folder: Path, error: BaseException | None) -> Collection
 
 
 def _acquire_lock(folder: Path) -> int:
-    """Acquire the writer lock. Returns its file descriptor."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -242,7 +239,7 @@ def _delete_collection_files(folder: Path) -> None:
 
 
 def _check_url_key_version(db: Connection, folder: Path) -> None:
-    """Reject a collection whose URL keys follow another normalization version."""
+    """Reject a collection with URL keys of another version."""
     db.execute("INSERT INTO meta VALUES ('scheme', ?) ON CONFLICT (name) DO NOTHING", (str(KEY_VERSION),))
     (version,) = db.execute("SELECT value FROM meta WHERE name = 'scheme'").fetchone()
     if version != str(KEY_VERSION):
@@ -252,16 +249,14 @@ def _check_url_key_version(db: Connection, folder: Path) -> None:
 
 
 def get_meta(db: Connection, name: str, default: str = "") -> str:
-    """Return a stored value of the collection."""
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row else default
 
 
 def set_meta(db: Connection, name: str, value: str) -> None:
-    """Store a value of the collection."""
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
 
 
 def get_robots_agent(db: Connection) -> str:
-    """Return the product token that robots.txt and pages use for this crawler."""
+    """Return the product token of this crawler for robots.txt and robots meta tags."""
     return parse_product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")

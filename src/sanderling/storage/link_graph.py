@@ -47,7 +47,7 @@ class BacklinkBuckets(defaultdict[int, "array[int]"]):
 
 
 def unpack_sources(packed: bytes, slot: int) -> Iterator[int]:
-    """Yield the sources of the target in this slot of a bucket."""
+    """Yield the sources of a target, given by its slot in a bucket."""
     links, slots, position = array("Q", packed), array("H", packed)[SLOT_OFFSET::4], -1
     for _ in range(slots.count(slot)):
         position = slots.index(slot, position + 1)
@@ -95,7 +95,7 @@ def read_backlinks(db: Connection, url_id: int) -> Iterator[int]:
 
 
 class OutgoingLinks(Struct, frozen=True, array_like=True):
-    """The links of a page: target ids, anchor texts, and the positions of nofollow links."""
+    """The links of a page, with the positions of nofollow links."""
 
     target_ids: list[int]
     anchor_texts: list[str]
@@ -165,7 +165,6 @@ def load_source_ids(db: Connection, url_id: int) -> list[int]:
 
 
 def count_sources(db: Connection, url_id: int) -> int:
-    """Return how many pages ever linked to this page."""
     return len(set(read_backlinks(db, url_id)))
 
 

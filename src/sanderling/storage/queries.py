@@ -18,8 +18,6 @@ SQL_CHUNK_SIZE = 400
 
 
 class CatalogRow(Struct, frozen=True):
-    """A page as listed by `sanderling pages`."""
-
     url: str
     status: int
     mime: str
@@ -94,7 +92,6 @@ URL_STATE_SQL = f"CASE u.reason WHEN '{Reason.ROBOTS_UNREACHABLE}' THEN '{UrlSta
 
 
 def load_skipped_urls(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[SkippedRow]:
-    """Yield known URLs that are not stored."""
     sql = f"""
         SELECT h.name || u.path, {URL_STATE_SQL}, u.reason, u.note, u.depth, u.source,
                coalesce((SELECT vh.name || vu.path FROM urls AS vu JOIN hosts AS vh ON vh.id = vu.host

@@ -64,7 +64,7 @@ SIGNAL_ROUTES: Mapping[Signal, tuple[str, str, str]] = {
 
 
 class SignalEvent(Struct, frozen=True):
-    """A signal, the time and detail of its last occurrence, and its count."""
+    """The last occurrence of a signal, and its count."""
 
     raised_at: float
     signal: Signal

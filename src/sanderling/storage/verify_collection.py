@@ -33,8 +33,6 @@ class CollectionFault(Struct, frozen=True):
 
 
 class ArchiveCheck(Struct, frozen=True):
-    """The number of intact records, and the faults found."""
-
     intact_records: int
     faults: list[CollectionFault]
 
@@ -99,7 +97,6 @@ def repair_files(folder: Path, db: Connection, locations: Iterable[RecordLocatio
 
 
 def check_databases(folder: Path) -> Iterator[CollectionFault]:
-    """Check every SQLite file of a collection."""
     for path in sorted([*folder.glob("*.db"), *(folder / SEARCH_INDEX_FOLDER).glob("**/*.db")]):
         problem = _find_integrity_problem(path)
         if problem:
@@ -111,7 +108,6 @@ def check_databases(folder: Path) -> Iterator[CollectionFault]:
 
 
 def _find_integrity_problem(path: Path) -> str:
-    """Return the first problem found by SQLite, or an empty string."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()

@@ -93,7 +93,6 @@ class CdxjIndex:
             run.unlink()
 
     def find_captures(self, url: str) -> list[CdxjEntry]:
-        """Return the captures of a URL, oldest first."""
         key = build_surt(url).encode() + b" "
         buffered = [parse_entry(line) for line in self._buffered_lines if line.startswith(key)]
         stored = [entry for path in _list_index_files(self.folder) for entry in read_captures(path, url)]

@@ -1,4 +1,4 @@
-"""Erase records in WARC files without moving others.
+"""Erase records in WARC files without moving other records.
 
 They are overwritten by filler records in gzip members of the same length, so that stored locations stay valid.
 """

@@ -144,7 +144,6 @@ def _read_first_line(stream: BinaryIO) -> bytes:
 
 
 def _parse_warc_fields(stream: BinaryIO, first_line: bytes) -> tuple[tuple[HeaderField, ...], int]:
-    """Return the fields of a WARC header and its size."""
     lines = list(_read_header_lines(stream.readline))
     fields = _repair_fields(_split_fields(lines))
     return tuple(fields), len(first_line) + sum(map(len, lines))

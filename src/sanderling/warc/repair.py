@@ -12,8 +12,6 @@ ARCHIVE_FILE_GLOB = "sanderling-*.warc.gz"  # files with other names are never t
 
 
 class FileRepair(Struct, frozen=True):
-    """The repair of a WARC file."""
-
     file: str
     old_length: int
     new_length: int
