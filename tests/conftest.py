@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures and hooks shared by all tests."""
 
 import os
 from collections import Counter
@@ -9,19 +9,18 @@ from hypothesis import HealthCheck, settings
 from tests.support.documents import index  # noqa: F401 - fixtures for all packages
 from tests.support.native_library import guarded, native  # noqa: F401
 
-REASON_WIDTH = 160  # letters of a reason; some quote what a server printed
+REASON_WIDTH = 160  # some reasons quote server output
 
-# A slow machine is no failure: properties are held true, not timed. Continuous integration tries the same examples each
-# time, so that what fails there fails here; everybody else tries new ones.
+# No deadlines: properties are checked, not timed. CI uses the same examples in every run, so that failures reproduce.
 settings.register_profile(
     "sanderling", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
 settings.load_profile("sanderling")
-os.environ.setdefault("SANDERLING_INDEX", "no")  # most tests of commands want no index beside them; some ask for it
+os.environ.setdefault("SANDERLING_INDEX", "no")  # most CLI tests need no search index
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest: where several run at once, none of them is to be the last."""
+    """Run slow test files first, so that no worker ends with a slow file."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -36,23 +35,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages that could not be had are tried again at once, not seconds later."""
+    """Retry failed pages at once instead of after seconds."""
     monkeypatch.setattr("sanderling.frontier.lease_outcome.RETRY_BASE_DELAY", 0.01)
 
 
 @pytest.fixture(scope="session")
 def suites() -> Path:
-    """The folder of test data others wrote; tests that need it are skipped where it is not set."""
+    """Return the folder of conformance data; tests are skipped without SANDERLING_SUITES."""
     folder = os.environ.get("SANDERLING_SUITES")
     if not folder:
-        pytest.skip("SANDERLING_SUITES names no folder: conformance data is not at hand")
+        pytest.skip("SANDERLING_SUITES is not set: no conformance data")
     return Path(folder)
 
 
 @pytest.fixture(scope="session")
 def traces() -> Path:
-    """The folder of real change histories."""
+    """Return the folder of recorded change histories; tests are skipped without SANDERLING_TRACES."""
     folder = os.environ.get("SANDERLING_TRACES")
     if not folder:
-        pytest.skip("SANDERLING_TRACES names no folder: change histories are not at hand")
+        pytest.skip("SANDERLING_TRACES is not set: no change histories")
     return Path(folder)
