@@ -1,4 +1,4 @@
-"""Fixtures and hooks for all tests."""
+"""Fixtures and hooks shared by all tests."""
 
 import os
 from collections import Counter
@@ -9,19 +9,18 @@ from hypothesis import HealthCheck, settings
 from tests.support.documents import index  # noqa: F401 - fixtures for all packages
 from tests.support.native_library import guarded, native  # noqa: F401
 
-REASON_WIDTH = 160  # characters; some reasons quote server output
+REASON_WIDTH = 160  # some reasons quote server output
 
-# No deadlines, because a slow machine is not a failure. CI uses the same examples each time, so that failures can be
-# reproduced; local runs use new ones.
+# No deadlines: properties are checked, not timed. CI uses the same examples in every run, so that failures reproduce.
 settings.register_profile(
     "sanderling", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
 settings.load_profile("sanderling")
-os.environ.setdefault("SANDERLING_INDEX", "no")  # most command tests need no search index; some enable it
+os.environ.setdefault("SANDERLING_INDEX", "no")  # most CLI tests need no search index
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run files with slow tests first, so that parallel runs do not end with them."""
+    """Run slow test files first, so that no worker ends with a slow file."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -36,13 +35,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retry failed fetches at once."""
+    """Retry failed pages at once instead of after seconds."""
     monkeypatch.setattr("sanderling.frontier.lease_outcome.RETRY_BASE_DELAY", 0.01)
 
 
 @pytest.fixture(scope="session")
 def suites() -> Path:
-    """Return the folder of third-party conformance data; skips the test if it is not set."""
+    """Return the folder of conformance data; tests are skipped without SANDERLING_SUITES."""
     folder = os.environ.get("SANDERLING_SUITES")
     if not folder:
         pytest.skip("SANDERLING_SUITES is not set: no conformance data")
@@ -51,7 +50,7 @@ def suites() -> Path:
 
 @pytest.fixture(scope="session")
 def traces() -> Path:
-    """Return the folder of real change histories; skips the test if it is not set."""
+    """Return the folder of recorded change histories; tests are skipped without SANDERLING_TRACES."""
     folder = os.environ.get("SANDERLING_TRACES")
     if not folder:
         pytest.skip("SANDERLING_TRACES is not set: no change histories")

@@ -1,10 +1,10 @@
-"""How the tests of this room send a migrant somewhere."""
+"""Fixtures and helpers that run fetch loops against loopback servers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from tests.hostile.server import Behaviour, HostileServer
+from tests.hostile.server import Behavior, HostileServer
 
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
@@ -14,39 +14,41 @@ from sanderling.models import FetchBatch, FetchTask, Url, WorkerReport
 LOCAL = FetchSettings(allow_private=True)
 
 
-class Road:
-    """Makes servers and trips, and closes them when the test is over."""
+class FetchEnvironment:
+    """Starts servers and fetch loops, and closes them after the test."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
 
-    def server(self, pages: dict[str, Behaviour], robots: Behaviour | None = None, **options: object) -> HostileServer:
+    def start_server(
+        self, pages: dict[str, Behavior], robots: Behavior | None = None, **options: object
+    ) -> HostileServer:
         """Start a server with these pages."""
         return self._stack.enter_context(HostileServer(pages, robots, **options))  # type: ignore[arg-type]
 
-    def trip(self, settings: FetchSettings = LOCAL, **options: object) -> FetchLoop:
-        """Make a migrant."""
-        trip = FetchLoop(settings, **{"compute_fingerprints": skip_fingerprints, **options})  # type: ignore[arg-type]
-        self._stack.callback(trip.close)
-        return trip
+    def open_loop(self, settings: FetchSettings = LOCAL, **options: object) -> FetchLoop:
+        """Open a fetch loop."""
+        loop = FetchLoop(settings, **{"compute_fingerprints": skip_fingerprints, **options})  # type: ignore[arg-type]
+        self._stack.callback(loop.close)
+        return loop
 
 
 @pytest.fixture
-def road() -> Iterator[Road]:
+def env() -> Iterator[FetchEnvironment]:
     with ExitStack() as stack:
-        yield Road(stack)
+        yield FetchEnvironment(stack)
 
 
-def itinerary(server: HostileServer, *paths: str, **options: object) -> FetchBatch:
-    """An errand to these paths of a server, without delay unless one is given."""
-    stops = tuple(FetchTask(n, 7, Url(server.host + path)) for n, path in enumerate(paths))
-    return FetchBatch(server.host, stops, **{"delay_seconds": 0.0, **options})  # type: ignore[arg-type]
+def build_batch(server: HostileServer, *paths: str, **options: object) -> FetchBatch:
+    """Return a fetch batch for these paths of a server, without delay by default."""
+    tasks = tuple(FetchTask(n, 7, Url(server.host + path)) for n, path in enumerate(paths))
+    return FetchBatch(server.host, tasks, **{"delay_seconds": 0.0, **options})  # type: ignore[arg-type]
 
 
-def bring_home(trip: FetchLoop, until: Callable[[WorkerReport], bool] | None = None) -> WorkerReport:
-    """Let a migrant work until nothing is left in its hands, or until a parcel says enough; one parcel of all."""
-    whole = WorkerReport("all")
-    while trip.load and not (until and until(whole)):
-        parcel = trip.run_for(5.0)
-        whole = WorkerReport("all", whole.visits + parcel.visits, whole.robots + parcel.robots)
-    return whole
+def run_to_end(loop: FetchLoop, until: Callable[[WorkerReport], bool] | None = None) -> WorkerReport:
+    """Run a loop until it has no tasks or `until` is true; return all reports as a single report."""
+    total = WorkerReport("all")
+    while loop.load and not (until and until(total)):
+        report = loop.run_for(5.0)
+        total = WorkerReport("all", total.visits + report.visits, total.robots + report.robots)
+    return total

@@ -1,4 +1,4 @@
-"""How a migrant behaves on its way."""
+"""Validation of fetch settings."""
 
 import pytest
 
@@ -17,11 +17,11 @@ from sanderling.fetch.fetch_settings import FetchSettings
         ("Mozilla/5.0 (X11; Linux x86_64)", "Mozilla"),
     ],
 )
-def test_robots_txt_knows_us_by_the_product_token(agent: str, token: str) -> None:
+def test_product_token_of_user_agent(agent: str, token: str) -> None:
     assert FetchSettings(user_agent=agent).agent_token == token
 
 
-def test_a_user_agent_is_one_line() -> None:
+def test_user_agent_with_line_break_is_refused() -> None:
     with pytest.raises(UsageError):
         FetchSettings(user_agent="sanderling\r\nHost: evil.test")
 
@@ -29,11 +29,11 @@ def test_a_user_agent_is_one_line() -> None:
 @pytest.mark.parametrize(
     "header", ["Content-Length: 5", "transfer-encoding: chunked", "Range: bytes=0-9", "If-None-Match: x", "Expect: x"]
 )
-def test_no_header_makes_a_request_another_one(header: str) -> None:
+def test_reserved_headers_are_refused(header: str) -> None:
     with pytest.raises(UsageError, match="--header"):
         FetchSettings(headers=("Accept-Language: de", header))
 
 
-def test_a_user_agent_is_said_where_robots_txt_is_read_by_it() -> None:
+def test_user_agent_header_is_refused() -> None:
     with pytest.raises(UsageError, match="--user-agent"):
         FetchSettings(headers=("user-agent: shore",))

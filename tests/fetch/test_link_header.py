@@ -1,4 +1,4 @@
-"""Where an answer leads before its body is read."""
+"""Link and Refresh headers."""
 
 import pytest
 
@@ -25,37 +25,37 @@ PAGE = "http://x.org/dir/page"
         ("", []),
     ],
 )
-def test_links_are_read_as_far_as_they_make_sense(header: str, targets: list[tuple[str, set[str]]]) -> None:
+def test_parse_link_header(header: str, targets: list[tuple[str, set[str]]]) -> None:
     assert [(target.href, set(target.relations)) for target in parse_link_header(header)] == targets
 
 
-def test_endless_links_end() -> None:
+def test_link_targets_are_limited() -> None:
     assert len(list(parse_link_header("<a>;rel=next," * 1000))) == MAX_TARGETS
 
 
-def test_the_head_names_pages_feeds_and_the_page_itself() -> None:
+def test_header_links_feeds_sitemaps_and_canonical() -> None:
     link = (
         b"</same>; rel=canonical, <2>; rel=next, </de>; rel=alternate; hreflang=de, </style.css>; rel=stylesheet,"
         b'</feed>; rel="alternate"; type="application/atom+xml", </map.xml>; rel=sitemap, <http://[>; rel="next"'
     )
-    leads = extract_header_links(PAGE, {b"link": link, b"refresh": b"5; url=/later"}, nofollow=True)
-    assert leads.canonical == "http://x.org/same"
-    assert [link.url for link in leads.links] == ["http://x.org/later", "http://x.org/dir/2", "http://x.org/de"]
-    assert all(link.nofollow for link in leads.links)
-    assert [(pointer.url, pointer.role) for pointer in leads.file_refs] == [
+    header_links = extract_header_links(PAGE, {b"link": link, b"refresh": b"5; url=/later"}, nofollow=True)
+    assert header_links.canonical == "http://x.org/same"
+    assert [link.url for link in header_links.links] == ["http://x.org/later", "http://x.org/dir/2", "http://x.org/de"]
+    assert all(link.nofollow for link in header_links.links)
+    assert [(file_ref.url, file_ref.role) for file_ref in header_links.file_refs] == [
         ("http://x.org/feed", UrlRole.FEED),
         ("http://x.org/map.xml", UrlRole.SITEMAP),
     ]
 
 
-@pytest.mark.parametrize(("letter", "escaped"), [("é".encode(), "%C3%A9"), (b"\xe9", "%E9")])
-def test_letters_in_a_head_are_read_as_those_of_a_redirect(letter: bytes, escaped: str) -> None:
-    leads = extract_header_links(
-        "http://a/", {b"link": b"</caf" + letter + b">; rel=canonical", b"refresh": b"0;url=/" + letter}
+@pytest.mark.parametrize(("character", "escaped"), [("é".encode(), "%C3%A9"), (b"\xe9", "%E9")])
+def test_non_ascii_bytes_are_percent_encoded(character: bytes, escaped: str) -> None:
+    header_links = extract_header_links(
+        "http://a/", {b"link": b"</caf" + character + b">; rel=canonical", b"refresh": b"0;url=/" + character}
     )
-    assert (leads.canonical, leads.links[0].url) == (f"http://a/caf{escaped}", f"http://a/{escaped}")
+    assert (header_links.canonical, header_links.links[0].url) == (f"http://a/caf{escaped}", f"http://a/{escaped}")
 
 
-def test_a_head_that_says_nothing_leads_nowhere() -> None:
-    leads = extract_header_links(PAGE, {b"refresh": b"5", b"link": b"<x>; rel=preload"})
-    assert (leads.canonical, leads.links, leads.file_refs) == ("", (), ())
+def test_irrelevant_headers_give_no_links() -> None:
+    header_links = extract_header_links(PAGE, {b"refresh": b"5", b"link": b"<x>; rel=preload"})
+    assert (header_links.canonical, header_links.links, header_links.file_refs) == ("", (), ())

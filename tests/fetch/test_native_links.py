@@ -1,4 +1,4 @@
-"""Links packed without becoming objects: what is packed is what the slow way says."""
+"""Links packed in C equal those resolved in Python."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ from sanderling.models import FetchTask, Host, Link, Url
 from sanderling.urls.normalize import LENGTH_LIMIT
 from sanderling.workers.worker import compute_fingerprints
 
-Packed = Callable[[PageMetadata, ScanResult, str, bool], tuple[Link, ...] | None]
+PackLinks = Callable[[PageMetadata, ScanResult, str, bool], tuple[Link, ...] | None]
 
 URL = "http://site.test/a/b/page.html"
 PIECES = (
@@ -39,45 +39,47 @@ rows = st.lists(st.tuples(hrefs.filter(bool), rels, anchors), max_size=8)
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory) -> Packed:
+def pack(tmp_path_factory: pytest.TempPathFactory) -> PackLinks:
     native = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O1"]))
     assert native is not None
     call, read = build_packer(native), msgpack.Decoder(tuple[Link, ...]).decode
 
-    def packed(head: PageMetadata, page: ScanResult, url: str, nofollow: bool) -> tuple[Link, ...] | None:
+    def pack_and_decode(head: PageMetadata, page: ScanResult, url: str, nofollow: bool) -> tuple[Link, ...] | None:
         found = call(head, build_link_table(head, page, url), url, nofollow)
         return None if found is None else read(found)
 
-    return packed
+    return pack_and_decode
 
 
-def seen(rows: list[tuple[str, str, str]], bare: tuple[str, str] | None = None) -> ScanResult:
+def build_scan(rows: list[tuple[str, str, str]], same_page_link: tuple[str, str] | None = None) -> ScanResult:
     table = "".join(f"{href}\0{rel}\0{anchor}\0" for href, rel, anchor in rows)
-    return ScanResult("UTF-8", "", [], table.encode(), [], (b"", b""), bare)
+    return ScanResult("UTF-8", "", [], table.encode(), [], (b"", b""), same_page_link)
 
 
-def is_alike(pack: Packed, head: PageMetadata, page: ScanResult, nofollow: bool = False) -> bool:
+def has_equal_links(pack: PackLinks, head: PageMetadata, page: ScanResult, nofollow: bool = False) -> bool:
     found = pack(head, page, URL, nofollow)
     return found is None or found == resolve_links(add_anchor_links(head, page, URL), nofollow)
 
 
-@given(rows=rows, heads=rows, base=st.sampled_from(BASES), nofollow=st.booleans(), is_bare=st.booleans())
+@given(rows=rows, heads=rows, base=st.sampled_from(BASES), nofollow=st.booleans(), has_same_page_link=st.booleans())
 @example([("x", "nofollow", ""), ("./x", "", "words")], [], "", False, False)
 @example([("x", "nofollow", "one"), ("x", "", "two"), ("/a/b/x", "", "three")], [("x", "", "")], "", False, True)
 @example([("../../../../x", "", ""), ("http://site.test/x", "", "")], [], "", False, False)
-def test_what_is_packed_is_what_the_slow_way_says(
-    pack: Packed, rows: list[tuple[str, str, str]], heads: list[tuple[str, str, str]], base: str, nofollow: bool,
-    is_bare: bool,
+def test_packed_links_equal_resolved_links(
+    pack: PackLinks, rows: list[tuple[str, str, str]], heads: list[tuple[str, str, str]], base: str, nofollow: bool,
+    has_same_page_link: bool,
 ) -> None:  # fmt: skip
     links = {href: RawLink(href, anchor, rel == "nofollow") for href, rel, anchor in heads}
     head = PageMetadata(base or URL, list(links.values()))
-    page = seen([(href.partition("#")[0] or "y", rel, anchor) for href, rel, anchor in rows])
-    page = seen([], ("me", "up")) if is_bare and not rows else page
-    assert is_alike(pack, head, page, nofollow)
+    page = build_scan([(href.partition("#")[0] or "y", rel, anchor) for href, rel, anchor in rows])
+    page = build_scan([], ("me", "up")) if has_same_page_link and not rows else page
+    assert has_equal_links(pack, head, page, nofollow)
 
 
-def test_plain_links_are_packed_and_the_others_asked_for(pack: Packed) -> None:
-    page = seen([("b.html", "", "B"), ("../c?d=e", "nofollow", ""), ("./é", "", ""), ("mailto:x@y.org", "", "write")])
+def test_complex_links_are_resolved_in_python(pack: PackLinks) -> None:
+    page = build_scan(
+        [("b.html", "", "B"), ("../c?d=e", "nofollow", ""), ("./é", "", ""), ("mailto:x@y.org", "", "write")]
+    )
     assert pack(PageMetadata(URL, []), page, URL, False) == (
         Link(Url("http://site.test/a/b/b.html"), "", "B"),
         Link(Url("http://site.test/a/c?d=e"), nofollow=True),
@@ -88,38 +90,38 @@ def test_plain_links_are_packed_and_the_others_asked_for(pack: Packed) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        seen([("x", "", "")] * 4001),
-        seen([("x", "nofollow\xa0", "")]),
-        seen([("http://site.test/é" + "x" * LENGTH_LIMIT, "", "")]),
-        seen([("x", "", "w" * 70_000)]),
+        build_scan([("x", "", "")] * 4001),
+        build_scan([("x", "nofollow\xa0", "")]),
+        build_scan([("http://site.test/é" + "x" * LENGTH_LIMIT, "", "")]),
+        build_scan([("x", "", "w" * 70_000)]),
     ],
-    ids=["too many", "blanks of other alphabets", "too long", "too many words"],
+    ids=["too many", "non-ASCII space", "too long", "link text too long"],
 )
-def test_pages_that_take_more_are_given_back(pack: Packed, page: ScanResult) -> None:
+def test_unsupported_pages_are_not_packed(pack: PackLinks, page: ScanResult) -> None:
     assert pack(PageMetadata(URL, []), page, URL, False) is None
 
 
-def test_a_page_without_an_address_or_with_a_refresh_is_given_back(pack: Packed) -> None:
-    page = seen([("x", "", "")])
+def test_page_without_base_url_or_with_refresh_is_not_packed(pack: PackLinks) -> None:
+    page = build_scan([("x", "", "")])
     assert pack(PageMetadata("data:x", []), page, URL, False) is None
     assert pack_scanned_links(PageMetadata(URL, [], refresh_target="y"), page, URL, False) is None
 
 
-def test_a_migrant_packs_only_what_goes_home(pack: Packed, monkeypatch: pytest.MonkeyPatch) -> None:
-    del pack  # without a compiler there is nothing to see
+def test_processor_packs_links_only_if_enabled(pack: PackLinks, monkeypatch: pytest.MonkeyPatch) -> None:
+    del pack  # skips the test without a compiler
     head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/html; charset=utf-8\r\n", b"\r\n"]
     body = b"<title>t</title><a href=x>one</a><a href=../y rel=nofollow>two</a>"
-    reply = FetchResponse(
+    response = FetchResponse(
         FetchRequest(URL, HostEndpoint(Host("http://site.test"), "site.test", 80), None), head, body, 0.1
     )
-    stop = FetchTask(1, 1, Url(URL))
-    here = ResponseProcessor(FetchSettings(), compute_fingerprints).process(stop, reply, 1.0)
-    home = ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(stop, reply, 1.0)
-    assert isinstance(home.links, Raw)
-    assert msgpack.decode(home.links, type=tuple[Link, ...]) == here.links
-    assert [link.url for link in here.links] == ["http://site.test/a/b/x", "http://site.test/a/y"]
+    task = FetchTask(1, 1, Url(URL))
+    unpacked = ResponseProcessor(FetchSettings(), compute_fingerprints).process(task, response, 1.0)
+    packed = ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(task, response, 1.0)
+    assert isinstance(packed.links, Raw)
+    assert msgpack.decode(packed.links, type=tuple[Link, ...]) == unpacked.links
+    assert [link.url for link in unpacked.links] == ["http://site.test/a/b/x", "http://site.test/a/y"]
     monkeypatch.setattr(native_links, "_packer", None)
     assert (
-        ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(stop, reply, 1.0).links
-        == here.links
+        ResponseProcessor(FetchSettings(), compute_fingerprints, packs_links=True).process(task, response, 1.0).links
+        == unpacked.links
     )

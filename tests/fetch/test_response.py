@@ -1,4 +1,4 @@
-"""What a server's answer means."""
+"""Classification of responses and transport errors."""
 
 import pycurl
 import pytest
@@ -20,12 +20,12 @@ from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.models import Host, Outcome, Reason
 
 URL = "http://a.test/dir/page?q=1"
-ASK = FetchRequest(URL, parse_endpoint(Host("http://a.test")), None)
+REQUEST = FetchRequest(URL, parse_endpoint(Host("http://a.test")), None)
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
 
-def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: object) -> FetchResponse:
-    return FetchResponse(ASK, [b"HTTP/1.1 200 OK\r\n", b"\r\n"], body, 0.1, curl_error=error, detail=note, **rest)  # type: ignore[arg-type]
+def build_response(error: int = pycurl.E_OK, detail: str = "", body: bytes = b"", **rest: object) -> FetchResponse:
+    return FetchResponse(REQUEST, [b"HTTP/1.1 200 OK\r\n", b"\r\n"], body, 0.1, curl_error=error, detail=detail, **rest)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def reply(error: int = pycurl.E_OK, note: str = "", body: bytes = b"", **rest: o
         (0, Outcome.RETRY, Reason.BROKEN_RESPONSE),
     ],
 )
-def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reason) -> None:
-    verdict = classify_status(status, {}, reply(), NOW)
-    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+def test_outcome_of_status(status: int, outcome: Outcome, reason: Reason) -> None:
+    result = classify_status(status, {}, build_response(), NOW)
+    assert (result.outcome, result.reason) == (outcome, reason)
 
 
 @pytest.mark.parametrize(
@@ -73,23 +73,25 @@ def test_each_status_has_its_outcome(status: int, outcome: Outcome, reason: Reas
         ({b"content-type": b"multipart/byteranges; boundary=x"}, 25, Outcome.RETRY),
     ],
 )
-def test_a_part_that_is_all_of_a_page_is_the_page(fields: dict[bytes, bytes], size: int, outcome: Outcome) -> None:
-    assert classify_status(206, fields, reply(body=b"x" * size), NOW).outcome is outcome
+def test_complete_range_counts_as_page(fields: dict[bytes, bytes], size: int, outcome: Outcome) -> None:
+    assert classify_status(206, fields, build_response(body=b"x" * size), NOW).outcome is outcome
 
 
-def test_of_a_part_that_is_all_of_a_page_we_may_take_less() -> None:
+def test_complete_range_may_be_truncated_by_us() -> None:
     fields = {b"content-range": b"bytes 0-24/25"}
-    assert classify_status(206, fields, reply(body=b"x" * 20, is_truncated=True), NOW).outcome is Outcome.FETCHED
+    assert (
+        classify_status(206, fields, build_response(body=b"x" * 20, is_truncated=True), NOW).outcome is Outcome.FETCHED
+    )
 
 
 @pytest.mark.parametrize(("status", "target"), [(300, URL), (399, URL), (305, ""), (306, "")])
-def test_a_preferred_choice_is_followed_and_a_proxy_is_no_place(status: int, target: str) -> None:
-    assert classify_status(status, {b"location": URL.encode()}, reply(), NOW).location == target
+def test_location_is_followed_except_for_305_and_306(status: int, target: str) -> None:
+    assert classify_status(status, {b"location": URL.encode()}, build_response(), NOW).location == target
 
 
-def test_not_modified_is_an_answer_only_to_who_asked() -> None:
-    asked = FetchResponse(replace(ASK, conditional_headers=(b'If-None-Match: "a"',)), [], b"", 0.1)
-    assert classify_status(304, {}, asked, NOW).outcome is Outcome.NOT_MODIFIED
+def test_304_needs_a_conditional_request() -> None:
+    conditional = FetchResponse(replace(REQUEST, conditional_headers=(b'If-None-Match: "a"',)), [], b"", 0.1)
+    assert classify_status(304, {}, conditional, NOW).outcome is Outcome.NOT_MODIFIED
 
 
 @pytest.mark.parametrize(
@@ -104,16 +106,16 @@ def test_not_modified_is_an_answer_only_to_who_asked() -> None:
         (b"http://0x7f.1/", "http://127.0.0.1/"),
     ],
 )
-def test_a_redirect_is_resolved_to_a_wire_url(location: bytes, target: str) -> None:
-    assert classify_status(302, {b"location": location}, reply(), NOW).location == target
+def test_redirect_target_is_resolved(location: bytes, target: str) -> None:
+    assert classify_status(302, {b"location": location}, build_response(), NOW).location == target
 
 
 @pytest.mark.parametrize(
     "location", [b"file:///etc/passwd", b"javascript:alert(1)", b"http://", b"gopher://a/", b"http://a b/"]
 )
-def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
-    verdict = classify_status(302, {b"location": location}, reply(), NOW)
-    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET)
+def test_redirect_to_another_scheme_fails(location: bytes) -> None:
+    result = classify_status(302, {b"location": location}, build_response(), NOW)
+    assert (result.outcome, result.reason) == (Outcome.FAILED, Reason.REDIRECT_WITHOUT_TARGET)
 
 
 @pytest.mark.parametrize(
@@ -132,13 +134,13 @@ def test_a_redirect_out_of_the_web_leads_nowhere(location: bytes) -> None:
         (b"", 0.0),
     ],
 )
-def test_retry_after_is_read_in_seconds_and_as_a_date(value: bytes, seconds: float) -> None:
+def test_retry_after_in_seconds_or_as_date(value: bytes, seconds: float) -> None:
     assert parse_retry_after(value, NOW) == seconds
 
 
-def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
-    verdict = classify_status(503, {b"retry-after": b"60"}, reply(), NOW)
-    assert (verdict.outcome, verdict.reason, verdict.retry_after) == (Outcome.RETRY, Reason.RATE_LIMITED, 60.0)
+def test_503_with_retry_after_is_rate_limited() -> None:
+    result = classify_status(503, {b"retry-after": b"60"}, build_response(), NOW)
+    assert (result.outcome, result.reason, result.retry_after) == (Outcome.RETRY, Reason.RATE_LIMITED, 60.0)
 
 
 @pytest.mark.parametrize(
@@ -156,54 +158,54 @@ def test_a_busy_server_that_names_a_time_is_left_alone_for_it() -> None:
         (100, Outcome.FAILED, Reason.TOO_MANY_HEADERS),
     ],
 )
-def test_each_error_of_curl_has_its_reason(error: int, outcome: Outcome, reason: Reason) -> None:
-    verdict = classify_transport_error(reply(error, "what curl said"))
-    assert verdict is not None
-    assert (verdict.outcome, verdict.reason, verdict.detail) == (outcome, reason, "what curl said")
+def test_reason_of_curl_error(error: int, outcome: Outcome, reason: Reason) -> None:
+    result = classify_transport_error(build_response(error, "message of curl"))
+    assert result is not None
+    assert (result.outcome, result.reason, result.detail) == (outcome, reason, "message of curl")
 
 
-def test_our_own_reason_comes_before_curls() -> None:
-    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, abort_reason=Reason.TOO_LARGE))
-    assert verdict is not None
-    assert (verdict.outcome, verdict.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
+def test_abort_reason_takes_precedence_over_curl_error() -> None:
+    result = classify_transport_error(build_response(pycurl.E_WRITE_ERROR, abort_reason=Reason.TOO_LARGE))
+    assert result is not None
+    assert (result.outcome, result.reason) == (Outcome.SKIPPED, Reason.TOO_LARGE)
 
 
-def test_what_was_dropped_for_want_of_room_goes_back_unharmed() -> None:
-    verdict = classify_transport_error(reply(pycurl.E_WRITE_ERROR, is_buffer_full=True))
-    assert verdict is not None
-    assert (verdict.outcome, verdict.reason) == (Outcome.RETURNED, Reason.NONE)
+def test_full_buffer_returns_the_task() -> None:
+    result = classify_transport_error(build_response(pycurl.E_WRITE_ERROR, is_buffer_full=True))
+    assert result is not None
+    assert (result.outcome, result.reason) == (Outcome.RETURNED, Reason.NONE)
 
 
 @pytest.mark.parametrize("status", [301, 302, 412])
-def test_a_head_that_was_cut_asks_for_nothing(status: int) -> None:
+def test_truncated_head_triggers_no_retry(status: int) -> None:
     lines = [b"HTTP/1.1 %d X\r\n" % status, b"Location: " + URL.encode() + b"\r\n", b"Set-Cookie: a=b\r\n"]
-    ask = replace(ASK, conditional_headers=(b'If-None-Match: "a"',))
-    cut, whole = FetchResponse(ask, lines, b"", 0.1), FetchResponse(ask, [*lines, b"\r\n"], b"", 0.1)
-    assert is_cookie_redirect(whole) or is_precondition_failed(whole)
-    assert not is_cookie_redirect(cut)
-    assert not is_precondition_failed(cut)
+    request = replace(REQUEST, conditional_headers=(b'If-None-Match: "a"',))
+    truncated, complete = FetchResponse(request, lines, b"", 0.1), FetchResponse(request, [*lines, b"\r\n"], b"", 0.1)
+    assert is_cookie_redirect(complete) or is_precondition_failed(complete)
+    assert not is_cookie_redirect(truncated)
+    assert not is_precondition_failed(truncated)
 
 
-def test_a_whole_answer_has_no_fault() -> None:
-    assert classify_transport_error(reply()) is None
+def test_complete_response_has_no_error() -> None:
+    assert classify_transport_error(build_response()) is None
 
 
 @pytest.mark.parametrize("raw", [None, b"", b'"a\x00b"', b'"a\rb"', b"x" * 513])
-def test_a_validator_that_could_not_be_sent_back_is_dropped(raw: bytes | None) -> None:
+def test_invalid_validator_is_dropped(raw: bytes | None) -> None:
     assert decode_validator(raw) == ""
 
 
-def test_a_validator_goes_back_byte_for_byte() -> None:
+def test_validator_is_sent_back_unchanged() -> None:
     assert build_conditional_headers(decode_validator(b'W/"caf\xe9"'), "") == (b'If-None-Match: W/"caf\xe9"',)
     assert build_conditional_headers("", "yesterday") == (b"If-Modified-Since: yesterday",)
     assert build_conditional_headers("", "") == ()
 
 
-def test_header_text_is_utf8_or_else_latin1() -> None:
+def test_header_is_utf8_or_latin1() -> None:
     assert decode_header("caf\u00e9".encode()) == decode_header("caf\u00e9".encode("latin-1")) == "caf\u00e9"
 
 
-def test_what_is_past_is_over_and_what_is_no_date_is_not() -> None:
+def test_past_dates() -> None:
     assert is_past_date("2023-11-13", NOW)
     assert not is_past_date("2023-11-14", NOW)  # the day is not over
     assert not is_past_date("soon", NOW)

@@ -1,4 +1,4 @@
-"""What a host's robots.txt lets us do."""
+"""robots.txt rules, delays, sitemaps and expiry."""
 
 import pytest
 
@@ -14,8 +14,8 @@ from sanderling.fetch.robots import (
 from sanderling.models import Host, RobotsTxt
 
 PAGE = "http://x.org/page"
-OUT = "Disallow: /\n"
-KEEP_OUT = f"User-agent: *\n{OUT}"
+DISALLOW_ALL = "Disallow: /\n"
+DISALLOW_EVERYONE = f"User-agent: *\n{DISALLOW_ALL}"
 
 
 def _rules(body: bytes, status: int = 200) -> RobotsRules:
@@ -29,46 +29,46 @@ def _rules(body: bytes, status: int = 200) -> RobotsRules:
         *((0, False), (429, False), (500, False), (503, False), (599, False)),
     ],
 )
-def test_the_status_decides_before_the_body(status: int, allowed: bool) -> None:
+def test_status_takes_precedence_over_body(status: int, allowed: bool) -> None:
     assert _rules(b"User-agent: *\nDisallow: /", status).is_allowed(PAGE) is allowed
 
 
-def test_an_unreachable_file_closes_the_host_even_if_its_body_allows() -> None:
+def test_server_error_disallows_everything() -> None:
     assert not _rules(b"User-agent: *\nAllow: /", 503).is_allowed(PAGE)
 
 
-def test_an_empty_file_allows_everything() -> None:
+def test_empty_file_allows_everything() -> None:
     assert _rules(b"").is_allowed(PAGE)
     assert _rules(b"").get_crawl_delay() is None
 
 
-def test_our_own_group_wins_over_the_group_for_all() -> None:
+def test_own_group_takes_precedence() -> None:
     rules = _rules(b"User-agent: *\nDisallow: /\n\nUser-agent: SANDERLING/0.1\nDisallow: /private")
     assert rules.is_allowed(PAGE)
     assert not rules.is_allowed("http://x.org/private/a")
 
 
 @pytest.mark.parametrize("agent", ["sand", "sanderlings", "my-sanderling", "ling", "s"])
-def test_part_of_our_name_is_not_our_name(agent: str) -> None:
+def test_partial_agent_name_does_not_match(agent: str) -> None:
     assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
 @pytest.mark.parametrize("agent", ["*", "* everybody", "heron, *", "heron,Sanderling/2, knot", "SANDERLING (any)"])
-def test_whoever_names_us_speaks_to_us(agent: str) -> None:
+def test_matching_user_agent_lines(agent: str) -> None:
     assert not _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
 @pytest.mark.parametrize("agent", ["heron, knot", "*heron", "heron sanderling", ", ,", ""])
-def test_whoever_names_others_does_not(agent: str) -> None:
+def test_other_user_agent_lines_do_not_match(agent: str) -> None:
     assert _rules(f"User-agent: {agent}\nDisallow: /".encode()).is_allowed(PAGE)
 
 
-def test_robots_txt_itself_is_always_allowed() -> None:
+def test_robots_txt_is_always_allowed() -> None:
     assert _rules(b"User-agent: *\nDisallow: /").is_allowed("http://x.org/robots.txt")
 
 
 @pytest.mark.parametrize(
-    ("wish", "seconds"),
+    ("record", "seconds"),
     [
         ("Crawl-delay: 7", 7.0),
         ("Crawl-delay: 0.5", 0.5),
@@ -81,8 +81,8 @@ def test_robots_txt_itself_is_always_allowed() -> None:
         ("Crawl-delay: 3\nRequest-rate: 1/2s", 3.0),
     ],
 )
-def test_a_delay_is_granted_up_to_a_cap(wish: str, seconds: float | None) -> None:
-    assert _rules(f"User-agent: *\n{wish}".encode()).get_crawl_delay() == seconds
+def test_crawl_delay_is_capped(record: str, seconds: float | None) -> None:
+    assert _rules(f"User-agent: *\n{record}".encode()).get_crawl_delay() == seconds
 
 
 @pytest.mark.parametrize("record", ["Crawl-delay: 5", "Request-rate: 1/5s", "Host: x.org", "Sitemap: /map.xml", "# 5"])
@@ -103,19 +103,19 @@ def test_rule_ends_the_agents_of_a_group() -> None:
     assert (_rules(body).is_allowed(PAGE), _rules(body).get_crawl_delay()) == (True, 5.0)
 
 
-def test_sitemaps_are_kept_as_urls() -> None:
+def test_sitemap_urls() -> None:
     body = (
         b"Sitemap: /map.xml\nsitemap: http://X.org/map.xml\nSitemap: ftp://x/\nSitemap: https://y.org/a%2fb#c\nSitemap:"
     )
     assert _rules(body).sitemaps == ("http://x.org/map.xml", "https://y.org/a%2fb")
 
 
-def test_endless_sitemaps_end() -> None:
+def test_sitemaps_are_limited() -> None:
     body = b"".join(b"Sitemap: /%d\n" % n for n in range(2 * MAX_SITEMAPS))
     assert len(_rules(body).sitemaps) == MAX_SITEMAPS
 
 
-def test_a_file_is_read_up_to_the_limit_and_to_the_last_whole_line() -> None:
+def test_large_file_is_truncated_at_a_line_end() -> None:
     padding = b"#" * (MAX_BODY_BYTES - 60) + b"\n"
     body = b"User-agent: *\n" + padding + b"Disallow: /page\nAllow: /" + b"x" * 100
     assert len(body) > MAX_BODY_BYTES
@@ -123,11 +123,11 @@ def test_a_file_is_read_up_to_the_limit_and_to_the_last_whole_line() -> None:
     assert _rules(b"User-agent: *\n" + b"#" * MAX_BODY_BYTES + b"\nDisallow: /page").is_allowed(PAGE)
 
 
-def test_a_web_page_instead_of_rules_allows_everything() -> None:
+def test_html_without_rules_allows_everything() -> None:
     assert _rules(b"<!DOCTYPE html><html><body>\n<p>Allow us\n<p>Not found</body></html>").is_allowed(PAGE)
 
 
-def test_rules_inside_a_web_page_are_still_rules() -> None:
+def test_rules_inside_html_apply() -> None:
     assert not _rules(b"<html><body><pre>User-agent: *<br>Disallow: /page</pre></body></html>").is_allowed(PAGE)
 
 
@@ -140,7 +140,7 @@ def test_rules_inside_a_web_page_are_still_rules() -> None:
         b"user agent *\ndisallow /page",
     ],
 )
-def test_odd_bytes_do_not_hide_a_rule(body: bytes) -> None:
+def test_unusual_encodings_are_parsed(body: bytes) -> None:
     assert not _rules(body).is_allowed(PAGE)
 
 
@@ -157,7 +157,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
+def test_hostile_file_is_parsed_in_bounded_time(body: bytes) -> None:
     rules = _rules(body)
     assert rules.is_allowed("http://x.org/" + "a" * 2000) in (True, False)
     assert rules.is_allowed("http://x.org/zebra")
@@ -179,7 +179,7 @@ def test_a_hostile_file_is_read_in_bounds(body: bytes) -> None:
         (0, {}, 600),
     ],
 )
-def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str, str], seconds: int) -> None:
+def test_expiry_follows_cache_control(status: int, headers: dict[str, str], seconds: int) -> None:
     assert compute_robots_expiry(status, headers, 1000.0) == 1000.0 + seconds
 
 
@@ -189,12 +189,20 @@ def test_an_answer_is_believed_for_a_day_at_most(status: int, headers: dict[str,
         ("User-agent: *\nDisallow: /a", "/a/b", "Disallow: /a (User-agent: *)"),
         ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/a/b", "Allow: /a/b$ (User-agent: *)"),
         ("User-agent: *\nDisallow: /a\nAllow: /a/b$", "/z", ""),
-        (f"{KEEP_OUT}User-agent: sanderling\nDisallow: /x*y", "/x/y", "Disallow: /x*y (User-agent: sanderling)"),
-        (f"User-agent: x\nUser-agent: *\nDisallow: /a\nUser-agent: x\n{OUT}", "/a", "Disallow: /a (User-agent: *)"),
+        (
+            f"{DISALLOW_EVERYONE}User-agent: sanderling\nDisallow: /x*y",
+            "/x/y",
+            "Disallow: /x*y (User-agent: sanderling)",
+        ),
+        (
+            f"User-agent: x\nUser-agent: *\nDisallow: /a\nUser-agent: x\n{DISALLOW_ALL}",
+            "/a",
+            "Disallow: /a (User-agent: *)",
+        ),
         ("User-agent: *\nDisallow:", "/a", ""),
         ("", "/a", ""),
     ],
 )
-def test_the_line_that_decides_can_be_named(body: str, path: str, line: str) -> None:
+def test_deciding_line(body: str, path: str, line: str) -> None:
     robots = RobotsTxt(Host("http://x.org"), 200, body.encode(), 0.0, 0.0)
     assert find_deciding_line(robots, "sanderling", "http://x.org" + path) == line

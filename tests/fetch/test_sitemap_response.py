@@ -1,4 +1,4 @@
-"""What is no page is read as what it was asked for."""
+"""Sitemaps, TVI files, images and change lists."""
 
 from sanderling.fetch.sitemap_response import MAX_TVI_BYTES, parse_non_page
 from sanderling.models import UrlRole
@@ -6,15 +6,15 @@ from sanderling.models import UrlRole
 URL = "https://a.example/x"
 
 
-def test_a_sitemap_gives_pages_and_says_what_it_is() -> None:
+def test_sitemap_gives_hints_and_kind() -> None:
     body = b"<urlset><url><loc>https://a.example/p</loc></url></urlset>"
-    found, note = parse_non_page(UrlRole.SITEMAP, URL, body, "application/xml", "")
-    assert [hint.url for hint in found["sitemap_hints"]] == ["https://a.example/p"]
-    assert (found["file_refs"], note) == ((), "urlset")
+    fields, description = parse_non_page(UrlRole.SITEMAP, URL, body, "application/xml", "")
+    assert [hint.url for hint in fields["sitemap_hints"]] == ["https://a.example/p"]
+    assert (fields["file_refs"], description) == ((), "urlset")
     assert "urlset" not in parse_non_page(UrlRole.SITEMAP, URL, b"<html>nothing</html>", "text/html", "")[1]
 
 
-def test_a_table_is_kept_whole_or_not_at_all() -> None:
+def test_oversized_tvi_file_is_dropped() -> None:
     assert parse_non_page(UrlRole.TVI_FILE, URL, b"a b", "text/plain", "") == ({"fingerprints": {"table": b"a b"}}, "")
     assert parse_non_page(UrlRole.TVI_FILE, URL, b"a" * (MAX_TVI_BYTES + 1), "text/plain", "") == (
         {"fingerprints": {}},
@@ -22,11 +22,11 @@ def test_a_table_is_kept_whole_or_not_at_all() -> None:
     )
 
 
-def test_a_picture_that_is_none_has_no_look() -> None:
+def test_invalid_image_has_no_fingerprint() -> None:
     assert parse_non_page(UrlRole.RESOURCE, URL, b"GIF89a...", "image/gif", "") == ({}, "")
     assert parse_non_page(UrlRole.RESOURCE, URL, b"body { }", "text/css", "") == ({}, "")
 
 
-def test_what_is_no_list_of_changes_speaks_until_no_time() -> None:
-    found, _ = parse_non_page(UrlRole.CHANGE_LIST, URL, b"oops", "text/plain", "")
-    assert (found["sitemap_hints"], found["change_list_until"], found["change_list_next"]) == ((), "", "")
+def test_invalid_change_list_is_empty() -> None:
+    fields, _ = parse_non_page(UrlRole.CHANGE_LIST, URL, b"oops", "text/plain", "")
+    assert (fields["sitemap_hints"], fields["change_list_until"], fields["change_list_next"]) == ((), "", "")

@@ -1,4 +1,4 @@
-"""The last version of a page, read from the archive."""
+"""Bodies of stored versions, read from the archive."""
 
 import gzip
 from pathlib import Path
@@ -12,28 +12,31 @@ from sanderling.warc.packer import HttpExchange, pack_request, pack_response
 BODY = b"<p>the tide\r\n\r\ncomes in</p>\r\n\r\n"
 
 
-def packed(body: bytes, coding: str = "") -> bytes:
+def pack_body(body: bytes, coding: str = "") -> bytes:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
     head += f"Content-Encoding: {coding}\r\n".encode() if coding else b""
     return pack_response(HttpExchange("http://a.test/", 0.0, head + b"\r\n", body)).member
 
 
-def kept(folder: Path, member: bytes, cut: int = 0) -> StoredVersion:
+def write_archive(folder: Path, member: bytes, cut: int = 0) -> StoredVersion:
     (folder / "a.warc.gz").write_bytes(b"before" + member[: len(member) - cut] + b"behind" * (not cut))
     return StoredVersion("a.warc.gz", 6, len(member))
 
 
 @pytest.mark.parametrize("coding", ["", "gzip"])
-def test_a_body_is_read_as_it_was_packed(tmp_path: Path, coding: str) -> None:
+def test_stored_body_is_read_and_decoded(tmp_path: Path, coding: str) -> None:
     body = gzip.compress(BODY) if coding else BODY
-    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(body, coding)), 1 << 20) == BODY
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, pack_body(body, coding)), 1 << 20) == BODY
 
 
-def test_what_is_no_whole_answer_is_nothing(tmp_path: Path) -> None:
+def test_unreadable_record_gives_an_empty_body(tmp_path: Path) -> None:
     request = pack_request(HttpExchange("http://a.test/", 0.0, b"GET / HTTP/1.1\r\n\r\n"), "urn:uuid:1").member
-    assert read_stored_body(str(tmp_path), kept(tmp_path, request), 1 << 20) == b""
-    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(BODY), cut=9), 1 << 20) == b""
-    assert read_stored_body(str(tmp_path), kept(tmp_path, b"no gzip at all"), 1 << 20) == b""
-    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(gzip.compress(BODY)[:-9], "gzip")), 1 << 20) == b""
-    assert read_stored_body(str(tmp_path), kept(tmp_path, packed(bytes(9 << 20))), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, request), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, pack_body(BODY), cut=9), 1 << 20) == b""
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, b"no gzip at all"), 1 << 20) == b""
+    assert (
+        read_stored_body(str(tmp_path), write_archive(tmp_path, pack_body(gzip.compress(BODY)[:-9], "gzip")), 1 << 20)
+        == b""
+    )
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, pack_body(bytes(9 << 20))), 1 << 20) == b""
     assert read_stored_body(str(tmp_path), StoredVersion("away.warc.gz", 0, 9), 1 << 20) == b""

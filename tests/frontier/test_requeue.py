@@ -1,4 +1,4 @@
-"""Known URLs that are queued once more, or no longer wanted."""
+"""Bulk requeue and dequeue of known URLs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from sanderling.models import CandidateUrl, Reason, Url, UrlState
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Connection]:
-    """A book with four pages of one host: visited, gone, failed and waiting."""
+    """Open a database with four URLs of a host: visited, gone, failed and queued."""
     db = connect_sqlite(tmp_path / "x.db")
     apply_migrations(db, {"frontier": MIGRATIONS})
     states = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED, UrlState.QUEUED)
@@ -28,25 +28,25 @@ def db(tmp_path: Path) -> Iterator[Connection]:
     db.close()
 
 
-def queued(db: Connection) -> tuple[list[int], int]:
-    """What waits, in its order, and how many the hosts say."""
+def load_queue(db: Connection) -> tuple[list[int], int]:
+    """Return the queued URL ids in order, and the queue size by host counters."""
     rows = db.execute("SELECT q.url FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.state = 'queued'"
                       " ORDER BY q.rank").fetchall()  # fmt: skip
     return [url for (url,) in rows], UrlQueue(db, Politeness()).count_queued()
 
 
-def test_a_page_that_is_named_twice_waits_once(db: Connection) -> None:
+def test_duplicate_page_is_queued_once(db: Connection) -> None:
     requeue_pages(db, [2, 1, 2, 3, 4, 1])
-    assert queued(db) == ([2, 1, 4], 3)
+    assert load_queue(db) == ([2, 1, 4], 3)
 
 
-def test_all_are_queued_whatever_became_of_them(db: Connection) -> None:
+def test_urls_are_requeued_in_any_state(db: Connection) -> None:
     requeue_urls(db, [(3, 1, 2.0), (1, 1, 1.0)])
-    assert queued(db) == ([1, 3, 4], 3)
+    assert load_queue(db) == ([1, 3, 4], 3)
 
 
-def test_what_is_left_out_no_longer_waits(db: Connection) -> None:
+def test_dequeued_url_gets_state_and_reason(db: Connection) -> None:
     dequeue_urls(db, [(4, UrlState.SKIPPED, Reason.EXCLUDED)])
-    assert queued(db) == ([], 0)
+    assert load_queue(db) == ([], 0)
     assert HostStore(db).get_next_ready_time() is None
     assert db.execute("SELECT state, reason FROM urls WHERE id = 4").fetchone() == ("skipped", "excluded")

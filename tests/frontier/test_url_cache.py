@@ -1,4 +1,4 @@
-"""Known URLs in memory, with how often each was met."""
+"""URL cache: occurrence counts and eviction."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from sanderling.frontier.url_cache import OCCURRENCE_UNIT, EvictionPolicy, UrlCache
 
 
-def test_a_url_is_counted_each_time_it_is_met() -> None:
+def test_occurrences_are_counted() -> None:
     cache = UrlCache()
     cache.put(1, 77)
     assert (cache.get(1), cache.get(1), cache.get(2)) == (77, 77, None)
     assert (cache.get_occurrences(1), cache.get_occurrences(2)) == (3, 0)
 
 
-def test_the_rarest_go_first_and_of_those_the_ones_met_longest_ago() -> None:
+def test_lfu_evicts_rarest_then_least_recent() -> None:
     cache = UrlCache(8)
     for key in range(8):
         cache.put(key, key)
@@ -23,7 +23,7 @@ def test_the_rarest_go_first_and_of_those_the_ones_met_longest_ago() -> None:
     assert list(cache.values) == [6, 7, 0, 1, 2, 3, 8]
 
 
-def test_without_counting_the_ones_met_longest_ago_go() -> None:
+def test_lru_evicts_least_recent() -> None:
     cache = UrlCache(8, EvictionPolicy.LRU)
     for key in range(8):
         cache.put(key, key)
@@ -34,7 +34,7 @@ def test_without_counting_the_ones_met_longest_ago_go() -> None:
     assert cache.evictions == 2
 
 
-def test_another_value_keeps_the_count() -> None:
+def test_new_value_keeps_the_count() -> None:
     cache = UrlCache()
     cache.put(1, 5)
     cache.get(1)
@@ -43,7 +43,7 @@ def test_another_value_keeps_the_count() -> None:
 
 
 @given(st.lists(st.integers(0, 40)), st.sampled_from(EvictionPolicy))
-def test_it_never_holds_more_than_it_may_nor_another_value(keys: list[int], policy: EvictionPolicy) -> None:
+def test_capacity_and_values_are_invariant(keys: list[int], policy: EvictionPolicy) -> None:
     cache = UrlCache(8, policy)
     for key in keys:
         if cache.get(key) is None:

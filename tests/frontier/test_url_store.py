@@ -1,3 +1,5 @@
+"""URL store: lookups, inserts, depths and soft skips."""
+
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,82 +26,82 @@ def entry(url: str, depth: int = 1, reason: Reason = Reason.NONE) -> FrontierEnt
     return FrontierEntry(CandidateUrl(Url(url), depth=depth, rank=float(depth)), state, reason)
 
 
-def test_a_url_is_new_once(db: Connection) -> None:
-    book = UrlStore(db)
-    assert book.get([Url("http://a/1")]) == {}
-    ids = book.insert_and_enqueue([entry("http://a/1"), entry("http://b/1")], 0)
-    assert {url: known.id for url, known in book.get(list(ids)).items()} == ids
+def test_inserted_url_is_known(db: Connection) -> None:
+    store = UrlStore(db)
+    assert store.get([Url("http://a/1")]) == {}
+    ids = store.insert_and_enqueue([entry("http://a/1"), entry("http://b/1")], 0)
+    assert {url: known.id for url, known in store.get(list(ids)).items()} == ids
 
 
-def test_what_left_the_cache_is_found_on_disk(db: Connection) -> None:
-    book = UrlStore(db, UrlCache(6), SeenFilter(INITIAL_ROWS, max_overflow=0))
+def test_evicted_url_is_found_in_the_database(db: Connection) -> None:
+    store = UrlStore(db, UrlCache(6), SeenFilter(INITIAL_ROWS, max_overflow=0))
     urls = [Url(f"http://a/{n}") for n in range(4 * INITIAL_ROWS)]
-    ids = book.insert_and_enqueue([entry(url) for url in urls], 0)
-    assert {url: known.id for url, known in book.get(urls).items()} == ids
-    assert len(book.url_cache.values) <= 6
-    assert 0 < book.url_cache.hits < book.url_cache.lookups == 4 * INITIAL_ROWS
+    ids = store.insert_and_enqueue([entry(url) for url in urls], 0)
+    assert {url: known.id for url, known in store.get(urls).items()} == ids
+    assert len(store.url_cache.values) <= 6
+    assert 0 < store.url_cache.hits < store.url_cache.lookups == 4 * INITIAL_ROWS
     assert {url: known.id for url, known in UrlStore(db).get(urls).items()} == ids
 
 
-def test_what_earlier_runs_wrote_is_known_while_it_is_still_being_read(db: Connection) -> None:
+def test_urls_of_earlier_runs_are_known_while_loading(db: Connection) -> None:
     urls = [Url(f"http://a/{n}") for n in range(3 * LOAD_ROWS)]
     ids = UrlStore(db).insert_and_enqueue([entry(url) for url in urls], 0)
-    book = UrlStore(db)
-    assert book.get([urls[-1], Url("http://a/new")]) == {urls[-1]: KnownUrl(ids[urls[-1]], 1)}
-    assert 0 < book.loaded_until < book.load_end
+    store = UrlStore(db)
+    assert store.get([urls[-1], Url("http://a/new")]) == {urls[-1]: KnownUrl(ids[urls[-1]], 1)}
+    assert 0 < store.loaded_until < store.load_end
     for _ in range(3):
-        book.get([Url("http://a/new")])
-    assert book.loaded_until == book.load_end
-    assert {url: known.id for url, known in book.get(urls).items()} == ids
+        store.get([Url("http://a/new")])
+    assert store.loaded_until == store.load_end
+    assert {url: known.id for url, known in store.get(urls).items()} == ids
 
 
-def test_a_new_url_does_not_ask_the_disk(db: Connection) -> None:
-    book = UrlStore(db)
-    book.insert_and_enqueue([entry(f"http://a/{n}") for n in range(100)], 0)
-    asked: list[str] = []
-    db.set_trace_callback(asked.append)  # type: ignore[attr-defined]
-    strangers = [Url(f"http://a/new-{n}") for n in range(100)]
-    assert book.get(strangers) == {}
-    assert sum(statement.count("/new-") for statement in asked) < 20
+def test_new_url_needs_no_database_lookup(db: Connection) -> None:
+    store = UrlStore(db)
+    store.insert_and_enqueue([entry(f"http://a/{n}") for n in range(100)], 0)
+    statements: list[str] = []
+    db.set_trace_callback(statements.append)  # type: ignore[attr-defined]
+    new_urls = [Url(f"http://a/new-{n}") for n in range(100)]
+    assert store.get(new_urls) == {}
+    assert sum(statement.count("/new-") for statement in statements) < 20
 
 
-def test_ids_go_on_after_a_restart(db: Connection) -> None:
+def test_ids_continue_after_restart(db: Connection) -> None:
     first = UrlStore(db).insert_and_enqueue([entry("http://a/1")], 0)
     second = UrlStore(db).insert_and_enqueue([entry("http://a/2")], 0)
     assert second[Url("http://a/2")] == first[Url("http://a/1")] + 1
 
 
-def test_a_soft_reason_can_be_lifted_and_a_hard_one_not(db: Connection) -> None:
-    book = UrlStore(db)
-    ids = book.insert_and_enqueue(
+def test_soft_skip_can_be_lifted(db: Connection) -> None:
+    store = UrlStore(db)
+    ids = store.insert_and_enqueue(
         [entry("http://a/deep", 9, Reason.DEPTH), entry("http://a/far", 1, Reason.OUT_OF_SCOPE)], 0
     )
-    known = book.get(list(ids))
+    known = store.get(list(ids))
     assert known[Url("http://a/deep")].is_soft_skip
     assert not known[Url("http://a/far")].is_soft_skip
-    book.requeue_skipped(ids[Url("http://a/deep")], CandidateUrl(Url("http://a/deep"), depth=2, rank=2.0))
+    store.requeue_skipped(ids[Url("http://a/deep")], CandidateUrl(Url("http://a/deep"), depth=2, rank=2.0))
     assert db.execute("SELECT waiting FROM hosts").fetchone() == (1,)
-    assert not book.get([Url("http://a/deep")])[Url("http://a/deep")].is_soft_skip
+    assert not store.get([Url("http://a/deep")])[Url("http://a/deep")].is_soft_skip
 
 
-def test_the_shortest_depth_is_kept(db: Connection) -> None:
-    book = UrlStore(db)
-    ids = book.insert_and_enqueue([entry("http://a/1", depth=5)], 0)
+def test_smallest_depth_is_stored(db: Connection) -> None:
+    store = UrlStore(db)
+    ids = store.insert_and_enqueue([entry("http://a/1", depth=5)], 0)
     id_ = ids[Url("http://a/1")]
-    assert not book.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=3))
+    assert not store.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=3))
     db.execute("UPDATE urls SET state = 'visited'")
-    assert book.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=2))
-    assert not book.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=4))
+    assert store.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=2))
+    assert not store.lower_depth(id_, CandidateUrl(Url("http://a/1"), depth=4))
     assert db.execute("SELECT depth FROM urls").fetchone() == (2,)
 
 
-def test_wide_pages_are_asked_for_as_memory_grows_and_seldom(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_pages_are_requested_at_each_doubling(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     monkeypatch.setattr("sanderling.frontier.url_store.GROWTH_THRESHOLD", 10)
-    book = UrlStore(db)
+    store = UrlStore(db)
     monkeypatch.setattr(
-        "sanderling.frontier.url_store.use_huge_pages", lambda: sizes.append(book.seen_filter.put_count)
+        "sanderling.frontier.url_store.use_huge_pages", lambda: sizes.append(store.seen_filter.put_count)
     )
     for number in range(100):
-        book.insert_and_enqueue([entry(f"http://a/{number}")], 0)
+        store.insert_and_enqueue([entry(f"http://a/{number}")], 0)
     assert sizes == [11, 23, 47, 95]

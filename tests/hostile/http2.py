@@ -1,4 +1,4 @@
-"""The same over HTTP/2: a server that keeps to the frames, and a few ways in which one does not."""
+"""Hostile server over HTTP/2: correct frames, and several protocol violations."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ HEADERS = [(":status", "200"), ("content-type", "text/html")]
 
 
 def tls_context(authority: trustme.CA, *names: str, protocol: str = "http/1.1") -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate of this authority."""
+    """Return a server-side TLS context with a certificate of this authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_alpn_protocols([protocol])
     authority.issue_cert(*names).configure_cert(context)
@@ -25,11 +25,11 @@ def tls_context(authority: trustme.CA, *names: str, protocol: str = "http/1.1") 
 
 
 def speak_http2(connection: socket.socket, server: HostileServer) -> bool:
-    """Answer requests on one connection until the client leaves or we throw it out."""
+    """Serve requests on a connection until either side closes it."""
     h2 = H2Connection(H2Configuration(client_side=False))
     h2.initiate_connection()
     connection.sendall(h2.data_to_send())
-    with suppress(ProtocolError):  # the client goes on speaking after we hung up
+    with suppress(ProtocolError):  # the client sends after we closed
         while data := connection.recv(65536):
             for event in h2.receive_data(data):
                 if isinstance(event, RequestReceived):
@@ -45,7 +45,7 @@ def speak_http2(connection: socket.socket, server: HostileServer) -> bool:
 
 
 def answer(h2: H2Connection, stream: int, path: str) -> None:
-    """Treat one stream as its path says."""
+    """Respond to a stream according to its path."""
     h2.send_headers(stream, HEADERS)
     if path == "/reset":
         h2.send_data(stream, b"<title>Cut</title>")
@@ -64,6 +64,6 @@ def answer(h2: H2Connection, stream: int, path: str) -> None:
 
 
 def fill_window(h2: H2Connection, stream: int) -> None:
-    """Send as much as the client lets us, and never end."""
+    """Send as much as flow control allows, without ending the stream."""
     while (room := h2.local_flow_control_window(stream)) > 0:
         h2.send_data(stream, b"a" * min(room, h2.max_outbound_frame_size))

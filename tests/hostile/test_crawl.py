@@ -1,4 +1,4 @@
-"""The whole crawler against the hostile server: it ends, nothing raises, every URL has a state and a reason."""
+"""The whole crawler against the hostile server: it terminates, and every URL has a state and a reason."""
 
 import json
 import os
@@ -20,10 +20,10 @@ SRC = Path(__file__).parent.parent.parent / "src"
 COMMAND = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())"]
 
 
-def visit(
+def crawl_and_report(
     folder: Path, *seeds: str, limits: LimitSettings | None = None, exclude: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Crawl with short patience; give each URL its fate."""
+    """Crawl with short timeouts; return the status, or state and reason, of each URL."""
     crawl(
         folder,
         CrawlRequest(
@@ -36,23 +36,23 @@ def visit(
         ),
     )
     with open_collection_read_only(folder) as collection:
-        fates = {row.url: str(row.status) for row in load_pages(collection.db)}
-        fates.update({row.url: f"{row.state} {row.reason}" for row in load_skipped_urls(collection.db)})
-    return fates
+        outcomes = {row.url: str(row.status) for row in load_pages(collection.db)}
+        outcomes.update({row.url: f"{row.state} {row.reason}" for row in load_skipped_urls(collection.db)})
+    return outcomes
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("soon_again")
-def test_every_misbehaviour_ends_in_a_state_with_a_reason(tmp_path: Path) -> None:
+def test_every_misbehavior_ends_in_a_state_with_a_reason(tmp_path: Path) -> None:
     with HostileServer() as server:
         seeds = [server.host + path.replace("*", "1") for path in PAGES if not path.startswith(("/busy", "/calendar"))]
-        fates = visit(tmp_path, *seeds, exclude=("/busy", "/calendar"))
-        assert not {url for url in seeds if url not in fates}
-        assert not {url: fate for url, fate in fates.items() if fate.startswith("queued")}
-        assert not {url: fate for url, fate in fates.items() if fate in ("skipped ", "failed ")}
+        outcomes = crawl_and_report(tmp_path, *seeds, exclude=("/busy", "/calendar"))
+        assert not {url for url in seeds if url not in outcomes}
+        assert not {url: outcome for url, outcome in outcomes.items() if outcome.startswith("queued")}
+        assert not {url: outcome for url, outcome in outcomes.items() if outcome in ("skipped ", "failed ")}
 
 
-def test_what_came_of_a_body_that_was_cut_off_counts_as_downloaded(tmp_path: Path) -> None:
+def test_aborted_body_counts_as_downloaded(tmp_path: Path) -> None:
     with HostileServer() as server:
         summary = crawl(
             tmp_path,
@@ -67,17 +67,17 @@ def test_what_came_of_a_body_that_was_cut_off_counts_as_downloaded(tmp_path: Pat
         assert summary.bytes >= 600_000
 
 
-def test_a_host_that_wants_a_day_is_left_to_the_next_run(tmp_path: Path) -> None:
+def test_retry_after_of_a_day_is_left_to_the_next_run(tmp_path: Path) -> None:
     with HostileServer() as server:
-        fates = visit(tmp_path, server.host + "/busy-for-ever")
-        assert fates == {server.host + "/busy-for-ever": "queued rate_limited"}
+        outcomes = crawl_and_report(tmp_path, server.host + "/busy-for-ever")
+        assert outcomes == {server.host + "/busy-for-ever": "queued rate_limited"}
         with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT finish_reason FROM runs").fetchall() == [("held",)]
 
 
 @pytest.mark.slow
-def test_traps_without_end_are_bounded(tmp_path: Path) -> None:
-    """A calendar, session ids and growing paths, made anew for every page asked for."""
+def test_endless_traps_are_bounded(tmp_path: Path) -> None:
+    """Calendar, session ids and growing paths, generated for every request."""
 
     class Trap(Site):
         def answer(self, handler: object) -> None:
@@ -90,21 +90,21 @@ def test_traps_without_end_are_bounded(tmp_path: Path) -> None:
             super().answer(handler)  # type: ignore[arg-type]
 
     with Trap({"/": html()}) as site:
-        fates = visit(tmp_path, site.root + "/", limits=LimitSettings(limit=400))
-        assert sum(fate == "skipped trap" for fate in fates.values()) > 100
-        deepest = max(url.partition("?")[0].count("/more") for url, fate in fates.items() if fate == "200")
+        outcomes = crawl_and_report(tmp_path, site.root + "/", limits=LimitSettings(limit=400))
+        assert sum(outcome == "skipped trap" for outcome in outcomes.values()) > 100
+        deepest = max(url.partition("?")[0].count("/more") for url, outcome in outcomes.items() if outcome == "200")
         assert deepest <= 3
-        assert not [url for url, fate in fates.items() if "PHPSESSID" in url and fate == "200"]
+        assert not [url for url, outcome in outcomes.items() if "PHPSESSID" in url and outcome == "200"]
 
 
-def test_a_page_with_a_hundred_thousand_links_is_cut_not_swallowed(tmp_path: Path) -> None:
+def test_links_per_page_are_limited(tmp_path: Path) -> None:
     links = "".join(f"<a href=/n{n}>x</a>" for n in range(100_000))
     with Site({"/": Page(links.encode())}) as site:
-        fates = visit(tmp_path, site.root + "/", limits=LimitSettings(limit=1))
-        assert 9_000 < len(fates) <= 10_001
+        outcomes = crawl_and_report(tmp_path, site.root + "/", limits=LimitSettings(limit=1))
+        assert 9_000 < len(outcomes) <= 10_001
 
 
-FILLING = 1_000  # pages of 40 KB, packed; the disk has room for a seventh of them before too little is left
+PAGE_COUNT = 1_000  # compressed pages of 40 KB; a seventh of them fits on the disk
 
 
 def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subprocess.CompletedProcess[str]:
@@ -112,7 +112,7 @@ def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subpr
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("a small disk cannot be mounted here")
+        pytest.skip("a tmpfs cannot be mounted here")
     return subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False
     )
@@ -120,10 +120,10 @@ def run_on_small_disk(command: list[str], folder: Path, megabytes: int) -> subpr
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
-def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
+def test_full_disk_stops_the_crawl_without_data_loss(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    site_pages = tree(FILLING)
+    site_pages = tree(PAGE_COUNT)
     for path in list(site_pages):
         site_pages[path].body += os.urandom(40_000).hex().encode()
     with Site(site_pages) as site:
@@ -152,13 +152,13 @@ def test_a_full_disk_stops_the_crawl_and_loses_nothing(tmp_path: Path) -> None:
                 command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False
             )
             summary = json.loads(done.stdout.splitlines()[-1])
-            assert (done.returncode, summary["pages"]) == (0, FILLING), done.stderr
-            assert summary["fetched"] == FILLING - stored
+            assert (done.returncode, summary["pages"]) == (0, PAGE_COUNT), done.stderr
+            assert summary["fetched"] == PAGE_COUNT - stored
         finally:
             subprocess.run(["umount", "-l", str(disk)], check=False)
 
 
-def test_a_limit_on_file_size_counts_as_a_full_disk(tmp_path: Path) -> None:
+def test_file_size_limit_counts_as_full_disk(tmp_path: Path) -> None:
     site_pages = tree(60)
     for path in list(site_pages):
         site_pages[path].body += os.urandom(30_000).hex().encode()

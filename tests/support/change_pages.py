@@ -1,4 +1,4 @@
-"""Small pages for the tests of changes."""
+"""Small pages for tests of change detection."""
 
 from sanderling.changes.classify import PageChange, compare_fingerprints
 from sanderling.changes.noise_model import NoiseModel

@@ -1,4 +1,4 @@
-"""A small index to ask."""
+"""A small search index."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ DAY = 86400.0
 
 
 def page(url: str, title: str = "", body: str = "", **more: object) -> Document:
-    """A page of example.org unless said otherwise."""
+    """Return a document with default fields."""
     fields: dict[str, object] = {
         "language": "en", "site": url.split("/")[2], "changed_at": NOW - 400 * DAY, "visited_at": NOW, **more
     }  # fmt: skip
@@ -33,10 +33,10 @@ PAGES = [
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[SearchIndex]:
-    """An index with the pages above."""
-    made = open_search_index(tmp_path / "index", write=True)
-    assert made is not None
-    made.replace(PAGES)
-    made.commit(1)
-    yield made
-    made.close()
+    """Open an index with PAGES."""
+    search_index = open_search_index(tmp_path / "index", write=True)
+    assert search_index is not None
+    search_index.replace(PAGES)
+    search_index.commit(1)
+    yield search_index
+    search_index.close()

@@ -1,4 +1,4 @@
-"""A host beside a little site, and a key to be its guest."""
+"""A migrant server for test sites, and a key that may send it requests."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from sanderling.workers.migrant.owner_rules import OwnerRules, SiteRules
 
 @contextmanager
 def serving(folder: Path, *sites: SiteRules, clock: Clock = system_clock, **more: int) -> Iterator[MigrantAddress]:
-    """A host for these sites that admits one guest."""
+    """Serve these sites with a migrant that accepts a single sender."""
     folder.mkdir(exist_ok=True)
     name = f"127.0.0.1:{free_port()}"
     add_sender(folder / "senders", create_key(folder / "guest.key"), "guest")

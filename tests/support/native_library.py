@@ -1,4 +1,4 @@
-"""The lines of C, compiled for these tests with every warning an error."""
+"""The C library, compiled for tests with every warning as an error."""
 
 import shutil
 import subprocess
@@ -15,10 +15,10 @@ STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror
 
 
 def compiled(folder: Path, flags: Sequence[str]) -> Path:
-    """Compile the library into a folder; where there is no compiler the test is skipped."""
+    """Compile the library into a folder; skip the test without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
-        pytest.skip("there is no C compiler: apt-get install gcc")
+        pytest.skip("no C compiler found: apt-get install gcc")
     library = folder / "made.so"
     sources = map(str, SOURCE_DIR.glob("*.c"))
     made_of = f"-DSOURCE_CHECKSUM={compute_checksum(SOURCE_DIR)}u"
@@ -28,13 +28,13 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
 
 @pytest.fixture(scope="session")
 def native(tmp_path_factory: pytest.TempPathFactory) -> NativeLibrary:
-    made = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
-    assert made is not None
-    return made
+    library = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
+    assert library is not None
+    return library
 
 
-GUARD = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-BEFORE = """
+SANITIZER_FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+PREAMBLE = """
 import sys
 from pathlib import Path
 from random import Random
@@ -47,22 +47,22 @@ native, dice = load_library(Path(sys.argv[1])), Random(7)
 
 @pytest.fixture
 def guarded(tmp_path: Path) -> Callable[[str], None]:
-    """Run a script with the library, `native`, guarded against reading and writing beyond its room."""
+    """Return a function that runs a script with `native` compiled with AddressSanitizer."""
     found = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False)
-    guard = found.stdout.strip()
-    if not Path(guard).is_absolute():
-        pytest.skip("there is no address sanitizer beside the C compiler")
+    libasan = found.stdout.strip()
+    if not Path(libasan).is_absolute():
+        pytest.skip("no AddressSanitizer found for the C compiler")
     env = {
-        "LD_PRELOAD": guard,
+        "LD_PRELOAD": libasan,
         "ASAN_OPTIONS": "detect_leaks=0",
         "PYTHONPATH": ":".join(sys.path),
         "PYTHONMALLOC": "malloc",
     }
-    library = compiled(tmp_path, GUARD)
+    library = compiled(tmp_path, SANITIZER_FLAGS)
 
-    def go(script: str) -> None:
-        command = [sys.executable, "-c", BEFORE + dedent(script), str(library)]
+    def run_script(script: str) -> None:
+        command = [sys.executable, "-c", PREAMBLE + dedent(script), str(library)]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
 
-    return go
+    return run_script

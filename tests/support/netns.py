@@ -1,4 +1,4 @@
-"""Network namespaces with real addresses: machines of their own, as far as the network knows."""
+"""Network namespaces with real addresses that act as separate machines."""
 
 import os
 import subprocess
@@ -14,22 +14,22 @@ NUMBERS = count(0)
 
 
 class Machine(Struct, frozen=True):
-    """A namespace, its address, and the end of its cable on our side."""
+    """A namespace, its address, and our end of its veth pair."""
 
     name: str
     address: str
     cable: str
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        """A command as it runs there."""
+        """Return a command that runs in the namespace."""
         return ["ip", "netns", "exec", self.name, *command]
 
     def cut(self) -> None:
-        """Pull the cable."""
+        """Set the link down."""
         ip("link", "set", self.cable, "down")
 
     def mend(self) -> None:
-        """Put it back."""
+        """Set the link up."""
         ip("link", "set", self.cable, "up")
 
 
@@ -38,9 +38,9 @@ def ip(*arguments: str) -> None:
 
 
 def need_namespaces() -> None:
-    """Skip, with a sentence, where namespaces cannot be made."""
+    """Skip the test if namespaces cannot be created."""
     if os.geteuid() != 0:
-        pytest.skip("network namespaces need root: run the tests as root to see links cut and hosts killed")
+        pytest.skip("network namespaces need root")
     if not any((Path(folder) / "ip").exists() for folder in os.environ.get("PATH", "").split(":")):
         pytest.skip("network namespaces need the command ip (iproute2)")
     name = f"sl-try-{os.getpid()}"
@@ -56,16 +56,16 @@ def need_namespaces() -> None:
 
 @contextmanager
 def machines(many: int) -> Iterator[list[Machine]]:
-    """So many machines, each at the end of a cable of its own."""
+    """Create namespaces, each with its own veth pair."""
     with ExitStack() as stack:
         found = []
         for _ in range(many):
-            number = next(NUMBERS)  # a device of an earlier machine may go away a little later
+            number = next(NUMBERS)  # devices of earlier machines may be removed late
             tag = f"sl{os.getpid() % 100_000}x{number}"
             net = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}.{number * 4}"
             ours, theirs = (net.rpartition(".")[0] + f".{number * 4 + end}" for end in (1, 2))
             ip("netns", "add", tag)
-            stack.callback(ip, "netns", "del", tag)  # its end of the cable goes with it, and so does ours
+            stack.callback(ip, "netns", "del", tag)  # also deletes both ends of the veth pair
             ip("link", "add", tag, "type", "veth", "peer", "name", "eth0", "netns", tag)
             ip("addr", "add", f"{ours}/30", "dev", tag)
             ip("link", "set", tag, "up")

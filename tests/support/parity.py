@@ -1,4 +1,4 @@
-"""What two ways of comparing have to say alike."""
+"""Assert that fast comparison of versions equals comparison of full fingerprints."""
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from sanderling.html.parser import parse_html
 
 
 def as_found(truth: FingerprintDiff, found: FingerprintDiff) -> FingerprintDiff:
-    """What is to be found: how much main content there is counts only where some of it differs."""
+    """Return the expected diff; `main_content_size` only counts if main content differs."""
     return (
         truth
         if any(block.main for block in truth.blocks)
@@ -31,12 +31,12 @@ def _by_trees(old: bytes, new: bytes) -> FingerprintPair:
 
 
 def in_full(old: bytes, new: bytes) -> FingerprintDiff:
-    """How two versions differ by their full marks."""
+    """Diff two versions by their full fingerprints."""
     return diff_fingerprints(fingerprint_page(parse_html(old)), fingerprint_page(parse_html(new)))
 
 
 def agree(old: bytes, new: bytes) -> FingerprintDiff:
-    """How two versions differ by what differs; see that full marks give the same."""
+    """Return the diff of two versions after asserting that all fast paths give the same."""
     truth = in_full(old, new)
     for pair in (pair_of(old, new), _by_trees(old, new)):
         if pair.new.outline != EMPTY_FINGERPRINT.outline:

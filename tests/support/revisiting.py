@@ -1,4 +1,4 @@
-"""A real site to come back to, and the crawler that does."""
+"""A site and a crawler that revisits it."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A well-behaved little web site on loopback for tests: pages by path, validators, counted requests."""
+"""A well-behaved loopback web site: pages by path, validators, request counts."""
 
 import hashlib
 import socket
@@ -14,7 +14,7 @@ from typing import Self
 
 @dataclass
 class Page:
-    """What a path answers with."""
+    """The response of a path."""
 
     body: bytes = b""
     status: int = 200
@@ -27,7 +27,7 @@ class Page:
 
 
 def html(*links: str, text: str = "", head: str = "") -> Page:
-    """A page with these links."""
+    """Return a page with these links."""
     anchors = "".join(f'<p><a href="{link}">to {link}</a></p>' for link in links)
     return Page(
         f"<html><head><title>{text or 'a page'}</title>{head}</head><body><p>{text}</p>{anchors}</body>".encode()
@@ -35,12 +35,11 @@ def html(*links: str, text: str = "", head: str = "") -> Page:
 
 
 def redirect(target: str, status: int = 302) -> Page:
-    """A hop."""
     return Page(b"", status, {"Location": target})
 
 
 def tree(pages: int, fan: int = 8) -> dict[str, Page]:
-    """A site of so many pages, each linking to its children, its parent and the root."""
+    """Return a site of so many pages, each linking to its children, its parent and the root."""
     site = {}
     for number in range(pages):
         children = [f"/p{n}" for n in range(number * fan + 1, min(pages, number * fan + fan + 1))]
@@ -50,7 +49,7 @@ def tree(pages: int, fan: int = 8) -> dict[str, Page]:
 
 
 def free_port() -> int:
-    """A port for a server to come: below those that connections get by themselves, above those of Ray's workers."""
+    """Return a free port below the ephemeral range and above the ports of Ray workers."""
     while True:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port := randrange(20_000, 32_000)))
@@ -58,7 +57,7 @@ def free_port() -> int:
 
 
 class Site:
-    """Serves pages until the block ends; `hits` counts what was asked for."""
+    """Serves pages inside a `with` block; `hits` counts requests by path."""
 
     def __init__(self, pages: Mapping[str, Page], host: str = "127.0.0.1", port: int = 0) -> None:
         self.pages = dict(pages)
@@ -70,23 +69,23 @@ class Site:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # head and body are two writes: the second would wait for an acknowledgement
+            disable_nagle_algorithm = True  # else the body would wait for the ACK of the head
 
             def do_GET(self) -> None:
                 site.answer(self)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                pass
 
         class Server(ThreadingHTTPServer):
             request_queue_size = 128
             daemon_threads = True
 
             def handle_error(self, *_: object) -> None:
-                """A client that was killed is part of the test."""
+                """Ignore errors of clients that were killed."""
 
         self.server = Server((host, port), Handler, bind_and_activate=False)
-        self.server.server_bind()  # whoever knocks before the block begins is refused
+        self.server.server_bind()  # connections before the `with` block are refused
         self.root = f"http://{host}:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
 
@@ -98,8 +97,8 @@ class Site:
             self.most_open = max(self.most_open, self.open)
         page = self.pages.get(handler.path, Page(b"not here", 404))
         if page.status == 200 and page.etag and handler.headers.get("If-None-Match") == page.tag:
-            said = {name: value for name, value in page.headers.items() if name == "X-Robots-Tag"}
-            page = Page(b"", 304, {"ETag": page.tag, **said})
+            robots_headers = {name: value for name, value in page.headers.items() if name == "X-Robots-Tag"}
+            page = Page(b"", 304, {"ETag": page.tag, **robots_headers})
         handler.send_response(page.status)
         for name, value in page.headers.items():
             handler.send_header(name, value)

@@ -1,4 +1,4 @@
-"""Pages that nobody would write and everybody may meet: tags in any order, half of them closed."""
+"""Random invalid HTML: tags in any order, half of them unclosed."""
 
 from random import Random
 
@@ -44,8 +44,8 @@ BEGINNINGS = (
 
 
 def soup(dice: Random) -> str:
-    """Cook one page."""
-    share = dice.random()  # of tags that nothing closes
+    """Return a random page."""
+    share = dice.random()  # of unclosed tags
     pieces = [dice.choice(BEGINNINGS)]
     for _ in range(dice.choice([1, 2, 4, 8, 16, 30])):
         draw = dice.random()
@@ -55,21 +55,21 @@ def soup(dice: Random) -> str:
 
 
 def stew(dice: Random) -> str:
-    """Cook one page of few kinds of tags, opened and closed in any order: where rules meet that seldom do."""
+    """Return a random page of few tag names, opened and closed in any order."""
     names, pieces, opened = dice.choices(TAGS, k=5), [dice.choice(BEGINNINGS)], ["p"]
-    for place in range(dice.choice([5, 10, 20])):
+    for position in range(dice.choice([5, 10, 20])):
         draw, name = dice.random(), dice.choice(names)
         if draw < 0.45:
-            pieces.append(f"<{name} href=u{place}>")
+            pieces.append(f"<{name} href=u{position}>")
             opened.append(name)
         else:
-            pieces.append(f"</{dice.choice(opened)}>" if draw < 0.8 else f"t{place}")
+            pieces.append(f"</{dice.choice(opened)}>" if draw < 0.8 else f"t{position}")
     return "".join(pieces)
 
 
 def _attributes(dice: Random) -> str:
     chosen = dice.choices(ATTRIBUTES, k=dice.choice([0, 0, 1, 2, 3]))
-    return "".join(" " + (one % dice.choice(VALUES) if "%" in one else one) for one in chosen)
+    return "".join(" " + (attribute % dice.choice(VALUES) if "%" in attribute else attribute) for attribute in chosen)
 
 
 def _tag(dice: Random) -> str:

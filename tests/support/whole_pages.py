@@ -1,4 +1,4 @@
-"""Whole pages as they come from the web: a document inside the furniture of a site, built in several ways."""
+"""Whole pages: a document inside the boilerplate of a site, in several kinds of markup."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ LEGAL = ("Imprint", "Privacy", "Terms", "Cookies", "Accessibility", "Press", "Pa
 
 @dataclass(frozen=True)
 class Page:
-    """The parts of a page, top to bottom; `text` has `before` and `after` inside its part, and `beside` next to it."""
+    """Parts of a page, top to bottom. `before` and `after` are inside the text's element, `beside` is a sibling."""
 
     text: tuple[str, ...] = CLAUSES
     head: str = ""
@@ -45,13 +45,13 @@ class Page:
     end: str = ""
 
     def with_part(self, part: str, markup: str) -> "Page":
-        """Put something into one part."""
+        """Return a page with another value of a part."""
         parts: dict[str, Any] = {part: markup}
         return replace(self, **parts)
 
 
 def document(page: Page) -> str:
-    """Write the text with its headings, and what stands around and amid it."""
+    """Return the text with headings and its inner parts."""
     parts = [f"<h1>Terms of carriage</h1>{page.before}"]
     for number, clause in enumerate(page.text):
         if number % 3 == 1:
@@ -63,12 +63,12 @@ def document(page: Page) -> str:
 
 
 def listed(names: tuple[str, ...], item: str = "<li><a href='/{1}'>{0}</a></li>") -> str:
-    """List some links."""
+    """Return a list of links."""
     return "".join(item.format(name, name.lower()) for name in names)
 
 
 def semantic(page: Page) -> str:
-    """Write it with landmarks, as new themes do."""
+    """Return markup with landmarks, as in modern themes."""
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}
 </head><body><header>{page.top}<a href="/">Harbour Company</a><nav><ul>{listed(LINKS)}</ul></nav></header>
 <main><article>{document(page)}</article>{page.beside}</main>
@@ -77,7 +77,7 @@ def semantic(page: Page) -> str:
 
 
 def article(page: Page) -> str:
-    """Write it without a declared main part, as most weblogs are."""
+    """Return markup without a main element, as in most weblogs."""
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body class="page"><div id="page"><header id="masthead">{page.top}<p>Harbour Company</p><nav><ul>{listed(LINKS)}</ul>
 </nav></header><div id="content"><article class="post"><div class="entry-content">{document(page)}</div></article>
@@ -86,7 +86,7 @@ def article(page: Page) -> str:
 
 
 def named(page: Page) -> str:
-    """Write it in divisions with telling names."""
+    """Return divisions with meaningful class names."""
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body><div id="wrapper"><div class="site-header">{page.top}<div class="navbar"><ul>{listed(LINKS)}</ul></div></div>
 <div class="row"><div class="col-8 body-copy">{document(page)}</div>{page.beside}
@@ -96,7 +96,7 @@ def named(page: Page) -> str:
 
 
 def soup(page: Page) -> str:
-    """Write it in divisions whose names say nothing, as scripts write them."""
+    """Return divisions with generated class names."""
     entry = "<div class='x1n2'><div class='x9f'><a class='x77' href='/{1}'><span>{0}</span></a></div></div>"
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body><div id="root"><div class="x1a"><div class="x1b">{page.top}</div>
@@ -108,7 +108,7 @@ def soup(page: Page) -> str:
 
 
 def cells(page: Page) -> str:
-    """Write it in a table for the layout, as old pages are."""
+    """Return a layout table, as in old pages."""
     entry = "<tr><td><font size='2'><a href='/{1}'>{0}</a></font></td></tr>"
     return f"""<html><head><meta charset="utf-8"><title>Terms of carriage</title>{page.head}</head>
 <body bgcolor="#ffffff"><table width="100%">

@@ -1,4 +1,4 @@
-"""The thesis' worked example of URL ordering, and the naive method as judge."""
+"""The worked example of the thesis, and the naive method as reference."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +15,9 @@ EXAMPLE = {
 }
 
 
-def naive(links: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """Sort the whole queue again after every step, as the thesis says."""
-    sets = {page: list(dict.fromkeys(found)) for page, found in links.items()}
+def order_naively(links: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """Sort the whole queue again after every step, as in the thesis."""
+    sets = {page: list(dict.fromkeys(targets)) for page, targets in links.items()}
     queue, taken = list(sets), []
     while queue:
         queue.sort(key=lambda page: -len(sets[page]))
@@ -29,14 +29,14 @@ def naive(links: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     return taken
 
 
-def test_the_worked_example_gives_the_corrected_order() -> None:
+def test_worked_example_gives_the_corrected_order() -> None:
     taken = list(order_by_coverage({page: text.split() for page, text in EXAMPLE.items()}))
     assert "".join(page for page, _ in taken) == "EADCFB"
     assert dict(taken)["F"] == ["f1", "f2"]
     assert sum(len(links) for _, links in taken) == 19
 
 
-def test_the_second_step_as_printed_gives_the_printed_order() -> None:
+def test_second_step_gives_the_printed_order() -> None:
     printed = {"A": "a1 a2 a3 a4", "B": "b2 a1", "D": "d1 c1 d2 d3", "F": "f1 f2 f3 a1", "C": "c1 c2 c3"}
     assert (
         "".join(page for page, _ in order_by_coverage({page: text.split() for page, text in printed.items()}))
@@ -44,12 +44,12 @@ def test_the_second_step_as_printed_gives_the_printed_order() -> None:
     )
 
 
-def test_nothing_in_nothing_out_and_pages_without_links_keep_their_turn() -> None:
+def test_empty_input_and_pages_without_links() -> None:
     assert list(order_by_coverage({})) == []
     assert [page for page, _ in order_by_coverage({"a": [], "b": ["x"], "c": []})] == ["b", "a", "c"]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=8), max_size=12))
-def test_the_heap_gives_the_order_of_the_naive_method(pages: list[list[str]]) -> None:
-    links = {str(number): found for number, found in enumerate(pages)}
-    assert list(order_by_coverage(links)) == naive(links)
+def test_heap_order_equals_naive_order(pages: list[list[str]]) -> None:
+    links = {str(number): targets for number, targets in enumerate(pages)}
+    assert list(order_by_coverage(links)) == order_naively(links)

@@ -19,45 +19,45 @@ TABLE_1 = [
 ]
 
 
-def test_table_2_with_its_swapped_rows_put_right() -> None:
+def test_table_2_with_swapped_rows_corrected() -> None:
     lists = split_evenly(sort_by_value((page, compute_pvalue(forward, 0)) for page, forward in TABLE_1))
     values = [[value for _, value in part] for part in lists]
     assert values == [[155, 79, 65, 60, 60, 53], [52, 40, 21, 20, 18, 16], [15, 13, 11, 5, 4, 3]]
-    assert [page for page, _ in lists[0]][3:] == ["ugc", "modelcurr", "directory"]  # equals keep their order
+    assert [page for page, _ in lists[0]][3:] == ["ugc", "modelcurr", "directory"]  # ties keep their order
 
 
-def test_the_allocator_takes_four_two_and_one() -> None:
-    handed = [value for _, value in interleave_lists(split_evenly(sort_by_value(TABLE_1)))]
-    assert handed == [155, 79, 65, 60, 52, 40, 15, 60, 53, 21, 20, 13, 18, 16, 11, 5, 4, 3]
+def test_allocator_takes_4_2_1() -> None:
+    allocated = [value for _, value in interleave_lists(split_evenly(sort_by_value(TABLE_1)))]
+    assert allocated == [155, 79, 65, 60, 52, 40, 15, 60, 53, 21, 20, 13, 18, 16, 11, 5, 4, 3]
 
 
-def test_what_is_left_over_goes_to_the_first_lists() -> None:
+def test_remainder_goes_to_the_first_lists() -> None:
     assert [len(part) for part in split_evenly(range(20))] == [7, 7, 6]
     assert [len(part) for part in split_evenly(range(2))] == [1, 1, 0]
 
 
-def test_back_links_lower_the_value_and_broken_links_end_last() -> None:
+def test_backlinks_lower_the_value() -> None:
     assert compute_pvalue(10, 3) == 7
     assert sort_by_value([("broken", compute_pvalue(0, 2)), ("new", compute_pvalue(5, 0))])[-1] == ("broken", -2)
 
 
-def test_an_unparsed_page_takes_the_best_guess_there_is() -> None:
+def test_first_known_estimate_is_used() -> None:
     assert estimate_forward_links(7, 3, 2) == 7
     assert estimate_forward_links(None, 3, 2) == 3
     assert estimate_forward_links(None, None, 2) == 2
     assert estimate_forward_links(None) == 0
-    assert estimate_forward_links(0, 3) == 0  # counted and found empty is known
+    assert estimate_forward_links(0, 3) == 0  # 0 is a known count
 
 
 @given(st.lists(st.integers(), max_size=60))
-def test_the_allocator_hands_out_everything_once_and_starves_no_list(items: list[int]) -> None:
+def test_allocator_yields_everything_once_without_starvation(items: list[int]) -> None:
     lists = split_evenly(items)
-    handed = list(interleave_lists([[(number, item) for item in part] for number, part in enumerate(lists)]))
-    assert sorted(item for _, item in handed) == sorted(items)
-    waiting = [len(part) for part in lists]
-    for start in range(0, len(handed), 7):
-        if waiting[0] >= 4 and waiting[1] >= 2 and waiting[2] >= 1:
-            window = [number for number, _ in handed[start : start + 7]]
+    allocated = list(interleave_lists([[(number, item) for item in part] for number, part in enumerate(lists)]))
+    assert sorted(item for _, item in allocated) == sorted(items)
+    remaining = [len(part) for part in lists]
+    for start in range(0, len(allocated), 7):
+        if remaining[0] >= 4 and remaining[1] >= 2 and remaining[2] >= 1:
+            window = [number for number, _ in allocated[start : start + 7]]
             assert window == [0, 0, 0, 0, 1, 1, 2]
-        for number, _ in handed[start : start + 7]:
-            waiting[number] -= 1
+        for number, _ in allocated[start : start + 7]:
+            remaining[number] -= 1

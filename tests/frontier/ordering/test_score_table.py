@@ -1,3 +1,5 @@
+"""Score tables of orderings."""
+
 from sanderling.frontier.ordering.score_table import INITIAL_SIZE, MAX_GAINS, ScoreTable
 
 
@@ -5,64 +7,64 @@ def identity(value: float) -> float:
     return value
 
 
-def test_numbers_are_kept_by_id() -> None:
-    tally = ScoreTable()
-    tally.add(INITIAL_SIZE * 3, 2.0)
-    assert tally[INITIAL_SIZE * 3] == 2.0
-    assert tally[7] == 0.0
+def test_scores_are_stored_by_id() -> None:
+    table = ScoreTable()
+    table.add(INITIAL_SIZE * 3, 2.0)
+    assert table[INITIAL_SIZE * 3] == 2.0
+    assert table[7] == 0.0
 
 
-def test_beyond_the_limit_ids_share_places_and_memory_stays() -> None:
-    tally = ScoreTable(max_size=INITIAL_SIZE)
-    tally.add(INITIAL_SIZE * 1000 + 5, 1.0)
-    assert tally[5] == 1.0
-    assert len(tally.values) == INITIAL_SIZE
+def test_ids_share_slots_beyond_the_limit() -> None:
+    table = ScoreTable(max_size=INITIAL_SIZE)
+    table.add(INITIAL_SIZE * 1000 + 5, 1.0)
+    assert table[5] == 1.0
+    assert len(table.values) == INITIAL_SIZE
 
 
-def test_only_what_rose_since_the_queue_was_told_moves() -> None:
-    tally = ScoreTable()
-    tally.raise_score(1, 0.5)
-    assert tally.pop_gains(identity, 0.0) == {}
-    tally.raise_score(1, 0.75)
-    tally.raise_score(1, 0.25)
-    assert tally.pop_gains(identity, 0.0) == {1: 0.25}
-    assert tally.pop_gains(identity, 0.0) == {}
+def test_only_gains_since_the_last_update_are_returned() -> None:
+    table = ScoreTable()
+    table.raise_score(1, 0.5)
+    assert table.pop_gains(identity, 0.0) == {}
+    table.raise_score(1, 0.75)
+    table.raise_score(1, 0.25)
+    assert table.pop_gains(identity, 0.0) == {1: 0.25}
+    assert table.pop_gains(identity, 0.0) == {}
 
 
-def test_small_rises_add_up_until_they_are_worth_a_move() -> None:
-    tally = ScoreTable()
-    tally.raise_score(1, 1.0)
-    tally.raise_score(1, 1.25)
-    assert tally.pop_gains(identity, 0.4) == {}
-    tally.raise_score(1, 1.5)
-    assert tally.pop_gains(identity, 0.4) == {1: 0.5}
+def test_small_gains_accumulate() -> None:
+    table = ScoreTable()
+    table.raise_score(1, 1.0)
+    table.raise_score(1, 1.25)
+    assert table.pop_gains(identity, 0.4) == {}
+    table.raise_score(1, 1.5)
+    assert table.pop_gains(identity, 0.4) == {1: 0.5}
 
 
-def test_a_visited_page_moves_no_more() -> None:
-    tally = ScoreTable()
-    tally.raise_score(1, 0.5)
-    tally.mark_visited(1)
-    tally.raise_score(1, 0.75)
-    assert tally.pop_gains(identity, 0.0) == {}
+def test_visited_page_has_no_gain() -> None:
+    table = ScoreTable()
+    table.raise_score(1, 0.5)
+    table.mark_visited(1)
+    table.raise_score(1, 0.75)
+    assert table.pop_gains(identity, 0.0) == {}
 
 
-def test_the_largest_rises_move_first_and_the_rest_later() -> None:
-    tally = ScoreTable()
+def test_largest_gains_are_returned_first() -> None:
+    table = ScoreTable()
     for id_ in range(1, MAX_GAINS + 11):
-        tally.raise_score(id_, 1.0)
-        tally.raise_score(id_, 1.0 + id_)
-    first = tally.pop_gains(identity, 0.0)
+        table.raise_score(id_, 1.0)
+        table.raise_score(id_, 1.0 + id_)
+    first = table.pop_gains(identity, 0.0)
     assert len(first) == MAX_GAINS
     assert min(first) == 11
-    tally.mark_changed(range(1, 11))
-    assert set(tally.pop_gains(identity, 0.0)) == set(range(1, 11))
+    table.mark_changed(range(1, 11))
+    assert set(table.pop_gains(identity, 0.0)) == set(range(1, 11))
 
 
-def test_what_was_dumped_is_loaded() -> None:
-    tally, other = ScoreTable(), ScoreTable()
-    tally.raise_score(INITIAL_SIZE + 1, 2.0)
-    tally.mark_visited(3)
-    other.load(tally.dump())
+def test_dump_and_load() -> None:
+    table, other = ScoreTable(), ScoreTable()
+    table.raise_score(INITIAL_SIZE + 1, 2.0)
+    table.mark_visited(3)
+    other.load(table.dump())
     assert other[INITIAL_SIZE + 1] == 2.0
     assert other.is_visited(3)
-    assert other.mask == tally.mask
+    assert other.mask == table.mask

@@ -1,4 +1,4 @@
-"""How much a text speaks of a topic."""
+"""Topic relevance of pages and links."""
 
 import pytest
 from hypothesis import given
@@ -17,28 +17,28 @@ from sanderling.frontier.ordering.topic import (
 )
 
 
-def test_a_word_is_found_with_a_short_ending_but_not_inside_another() -> None:
+def test_word_matches_with_short_suffix_at_word_start() -> None:
     assert count_occurrences("index", "an index, two indexes, indexed; reindex indexability", 20) == 3
     assert count_occurrences("index", "index " * 50, 20) == 20
 
 
-def test_scripts_without_spaces_are_searched_as_they_are() -> None:
+def test_scripts_without_spaces_match_anywhere() -> None:
     assert count_occurrences("索引", "数据库索引的使用", 20) == 1
 
 
-def test_the_words_of_a_query_have_one_weight_and_common_words_none() -> None:
+def test_query_words_have_equal_weights_without_stopwords() -> None:
     assert build_topic_from_query("the Database Indexes").words == {"database": 0.5, "indexe": 0.5}
     assert strip_plural("queries") == "quer"
     assert strip_plural("class") == "class"
 
 
 @pytest.mark.parametrize("query", ["", "the of and", "!!!", "12 345"])
-def test_a_query_without_a_word_gets_a_sentence_with_an_example(query: str) -> None:
+def test_query_without_words_is_a_usage_error(query: str) -> None:
     with pytest.raises(UsageError, match="no usable word; write for example --query"):
         build_topic_from_query(query)
 
 
-def test_a_text_gives_the_words_it_uses_most() -> None:
+def test_topic_of_text_has_most_frequent_words() -> None:
     topic = build_topic_from_text(
         "Vacuum removes dead rows. The vacuum of a table. Autovacuum and vacuum.", "sample.txt"
     )
@@ -48,16 +48,16 @@ def test_a_text_gives_the_words_it_uses_most() -> None:
         build_topic_from_text(" - 1 2 3 -", "empty.txt")
 
 
-def test_more_words_and_a_title_make_a_page_more_relevant() -> None:
+def test_occurrences_and_title_raise_relevance() -> None:
     topic = build_topic_from_query("vacuum table")
-    some = topic.score_page("the vacuum runs at night", "")
-    more = topic.score_page("the vacuum of a table, and again: vacuum, table", "")
-    assert 0 < some < more < topic.score_page("the vacuum of a table, and again: vacuum, table", "Vacuum") < 1
+    lower = topic.score_page("the vacuum runs at night", "")
+    higher = topic.score_page("the vacuum of a table, and again: vacuum, table", "")
+    assert 0 < lower < higher < topic.score_page("the vacuum of a table, and again: vacuum, table", "Vacuum") < 1
     assert topic.score_page("something else", "") == 0
     assert topic.score_page("vacuum " + "other words " * 9000) < topic.score_page("vacuum")
 
 
-def test_a_link_promises_by_its_own_words_first() -> None:
+def test_link_text_counts_more_than_context() -> None:
     topic = build_topic_from_query("vacuum table")
     own, near, none = (
         topic.score_link("Vacuum", ""),
@@ -68,22 +68,22 @@ def test_a_link_promises_by_its_own_words_first() -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=40))
-def test_any_text_has_a_relevance_between_0_and_1(text: str, title: str) -> None:
+def test_relevance_is_between_0_and_1(text: str, title: str) -> None:
     value = Topic({"a": 0.5, "word": 0.5}).score_page(text, title)
     assert 0 <= value <= 1
     assert unpack_relevance(pack_relevance(value)) == pytest.approx(value, abs=1e-4)
 
 
-def test_a_word_that_all_pages_have_loses_its_weight() -> None:
-    listener = TopicScorer(build_topic_from_query("virtual table"))
+def test_word_on_all_pages_loses_weight() -> None:
+    scorer = TopicScorer(build_topic_from_query("virtual table"))
     for _ in range(50):
-        listener.score_page("a table of things")
-    assert listener.topic.words["table"] < 0.25
-    assert listener.score_link("virtual", "") > listener.score_link("table", "") + 0.4
-    assert sum(listener.topic.words.values()) == pytest.approx(1)
+        scorer.score_page("a table of things")
+    assert scorer.topic.words["table"] < 0.25
+    assert scorer.score_link("virtual", "") > scorer.score_link("table", "") + 0.4
+    assert sum(scorer.topic.words.values()) == pytest.approx(1)
 
 
-def test_a_page_with_all_words_says_more_than_one_with_one_of_them_twice_as_often() -> None:
+def test_page_with_all_words_beats_repeated_single_word() -> None:
     topic = build_topic_from_query("hash bucket")
-    both, one = topic.score_page("hash bucket " * 2), topic.score_page("hash " * 8)
-    assert both > 1.5 * one
+    both, single = topic.score_page("hash bucket " * 2), topic.score_page("hash " * 8)
+    assert both > 1.5 * single

@@ -1,4 +1,4 @@
-"""The real migrant against the hostile server: every misbehaviour ends in an outcome with a named reason."""
+"""The fetch loop against the hostile server: every misbehavior ends in an outcome with a reason."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.hostile.server import CUT_HEADS, Behaviour, HostileServer, cut_head
+from tests.hostile.server import CUT_HEADS, Behavior, HostileServer, cut_head
 
 import sanderling
 from sanderling.fetch.fetch_loop import FetchLoop
@@ -16,8 +16,8 @@ from sanderling.fetch.process import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, Url, Visit
 
 SOURCE = Path(sanderling.__file__).parents[1]
-CALM = FetchSettings(allow_private=True, max_body=12_000_000)
-HASTY = FetchSettings(allow_private=True, idle_timeout=1, robots_timeout=1)
+PATIENT = FetchSettings(allow_private=True, max_body=12_000_000)
+IMPATIENT = FetchSettings(allow_private=True, idle_timeout=1, robots_timeout=1)
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +26,19 @@ def server() -> Iterator[HostileServer]:
         yield server
 
 
-def visit_all(server: HostileServer, *paths: str, settings: FetchSettings = CALM) -> dict[str, Visit]:
-    """Send one migrant to these paths and wait until it has been everywhere."""
-    trip = FetchLoop(settings, skip_fingerprints)
-    stops = tuple(FetchTask(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
-    trip.submit(FetchBatch(server.host, stops, delay_seconds=0, max_connections=min(len(stops), 60)))
+def visit_all(server: HostileServer, *paths: str, settings: FetchSettings = PATIENT) -> dict[str, Visit]:
+    """Fetch these paths and return the visits by path."""
+    loop = FetchLoop(settings, skip_fingerprints)
+    tasks = tuple(FetchTask(n, 1, Url(server.host + path)) for n, path in enumerate(paths))
+    loop.submit(FetchBatch(server.host, tasks, delay_seconds=0, max_connections=min(len(tasks), 60)))
     visits: list[Visit] = []
-    while trip.load:
-        visits += trip.run_for(1).visits
-    trip.close()
+    while loop.load:
+        visits += loop.run_for(1).visits
+    loop.close()
     return {visit.url.removeprefix(server.host): visit for visit in visits}
 
 
-FATES = {
+OUTCOMES = {
     "/ok": (Outcome.FETCHED, Reason.NONE),
     "/text": (Outcome.FETCHED, Reason.NONE),
     "/endless-body": (Outcome.SKIPPED, Reason.TOO_LARGE),
@@ -105,12 +105,12 @@ FATES = {
 }
 
 
-def test_every_misbehaviour_has_its_named_end(server: HostileServer) -> None:
-    visits = visit_all(server, *FATES)
-    assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == FATES
+def test_every_misbehavior_has_its_outcome(server: HostileServer) -> None:
+    visits = visit_all(server, *OUTCOMES)
+    assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == OUTCOMES
 
 
-def test_cut_head_is_not_archived_and_its_robots_txt_keeps_us_out(server: HostileServer) -> None:
+def test_truncated_head_is_not_archived_and_blocks_robots_txt(server: HostileServer) -> None:
     visits = visit_all(server, *CUT_HEADS)
     assert {bool(visit.response_record or visit.head or visit.digest) for visit in visits.values()} == {False}
     with HostileServer(robots=cut_head(b"HTTP/1.1 404 Not Found\r\n")) as other:
@@ -119,14 +119,14 @@ def test_cut_head_is_not_archived_and_its_robots_txt_keeps_us_out(server: Hostil
 
 
 @pytest.mark.parametrize("path", ["/moved-with-a-note", "/found-with-a-note", "/choices", "/unknown-choices"])
-def test_what_an_answer_that_leads_nowhere_names_is_followed(server: HostileServer, path: str) -> None:
+def test_links_of_redirect_without_location_are_followed(server: HostileServer, path: str) -> None:
     visit = visit_all(server, path)[path]
     assert [link.url for link in visit.links] == [f"{server.host}/elsewhere", f"{server.host}/there"]
-    assert (visit.digest, visit.title, bool(visit.response_record)) == (b"", "", True), "it is archived, and no page"
+    assert (visit.digest, visit.title, bool(visit.response_record)) == (b"", "", True), "archived, but not a page"
 
 
-def test_who_makes_us_wait_is_left(server: HostileServer) -> None:
-    visits = visit_all(server, "/drip", "/drip-head", "/silent", settings=HASTY)
+def test_slow_responses_are_aborted(server: HostileServer) -> None:
+    visits = visit_all(server, "/drip", "/drip-head", "/silent", settings=IMPATIENT)
     assert {path: (visit.outcome, visit.reason) for path, visit in visits.items()} == {
         "/drip": (Outcome.RETRY, Reason.TOO_SLOW),
         "/drip-head": (Outcome.RETRY, Reason.TOO_SLOW),
@@ -134,19 +134,19 @@ def test_who_makes_us_wait_is_left(server: HostileServer) -> None:
     }
 
 
-def test_a_drip_under_the_idle_limit_ends_with_the_whole_time(server: HostileServer) -> None:
+def test_slow_drip_ends_at_the_total_timeout(server: HostileServer) -> None:
     settings = FetchSettings(allow_private=True, timeout=0.5)
     visit = visit_all(server, "/drip", settings=settings)["/drip"]
     assert (visit.outcome, visit.reason) == (Outcome.RETRY, Reason.TIMEOUT)
 
 
-def test_an_endless_bomb_is_left_at_the_limit(server: HostileServer) -> None:
-    visit = visit_all(server, "/endless-bomb", settings=FetchSettings(allow_private=True, max_body=100_000))
-    assert [(seen.outcome, seen.reason) for seen in visit.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
-    assert all(seen.detail.startswith("more than ") for seen in visit.values())
+def test_endless_decompression_bomb_is_aborted_at_the_limit(server: HostileServer) -> None:
+    visits = visit_all(server, "/endless-bomb", settings=FetchSettings(allow_private=True, max_body=100_000))
+    assert [(visit.outcome, visit.reason) for visit in visits.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
+    assert all(visit.detail.startswith("more than ") for visit in visits.values())
 
 
-def test_what_could_be_read_was_read(server: HostileServer) -> None:
+def test_readable_content_is_extracted(server: HostileServer) -> None:
     visits = visit_all(
         server, "/interim", "/trailers", "/nul", "/deep", "/many-links", "/bad-charset", "/lying-charset"
     )
@@ -160,45 +160,47 @@ def test_what_could_be_read_was_read(server: HostileServer) -> None:
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "gzip", "zstd"])
-def test_the_bombs_of_others_are_no_larger(suites: Path, coding: str) -> None:
+def test_decompression_bombs_of_the_suite_are_aborted(suites: Path, coding: str) -> None:
     body = (suites / "compressed" / f"bomb-{coding}.bin").read_bytes()
-    with HostileServer({"/bomb": lambda guest: guest.page(body, f"Content-Encoding: {coding}")}) as server:
+    with HostileServer({"/bomb": lambda exchange: exchange.page(body, f"Content-Encoding: {coding}")}) as server:
         visits = visit_all(server, "/bomb", settings=FetchSettings(allow_private=True, max_body=1_000_000))
-    assert [(seen.outcome, seen.reason) for seen in visits.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
+    assert [(visit.outcome, visit.reason) for visit in visits.values()] == [(Outcome.SKIPPED, Reason.TOO_LARGE)]
 
 
-def test_noise_in_place_of_http_ends_in_an_outcome() -> None:
-    """Cut, doubled and scrambled answers, a new one per request, the same in every run."""
-    chance = Random(1922)
-    sound = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nETag: "a"\r\n\r\n'
-    sound += b"16\r\n<title>Noise</title>xx\r\n0\r\nX-Trailer: y\r\n\r\n"
-    answers = {f"/{n}": scrambled(sound, chance) for n in range(400)}
-    pages: dict[str, Behaviour] = {path: lambda guest: guest.send(answers[guest.request.path]) for path in answers}
+def test_damaged_http_ends_in_an_outcome() -> None:
+    """Damaged responses, different for each request, the same in every run."""
+    random = Random(1922)
+    valid = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nETag: "a"\r\n\r\n'
+    valid += b"16\r\n<title>Noise</title>xx\r\n0\r\nX-Trailer: y\r\n\r\n"
+    answers = {f"/{n}": damage(valid, random) for n in range(400)}
+    pages: dict[str, Behavior] = {
+        path: lambda exchange: exchange.send(answers[exchange.request.path]) for path in answers
+    }
     with HostileServer(pages) as server:
         visits = visit_all(server, *answers)
     assert set(visits) == set(answers)
     assert {Outcome.FETCHED, Outcome.RETRY} <= {visit.outcome for visit in visits.values()}
 
 
-def scrambled(data: bytes, chance: Random) -> bytes:
-    """Damage some bytes in one of a few ways."""
-    noisy = bytearray(data)
-    for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(noisy))
-        match chance.randrange(4):
+def damage(data: bytes, random: Random) -> bytes:
+    """Damage some bytes at random."""
+    damaged = bytearray(data)
+    for _ in range(random.randint(1, 4)):
+        at = random.randrange(len(damaged))
+        match random.randrange(4):
             case 0:
-                noisy[at] = chance.randrange(256)
+                damaged[at] = random.randrange(256)
             case 1:
-                del noisy[at : at + chance.randrange(20)]
+                del damaged[at : at + random.randrange(20)]
             case 2:
-                noisy[at:at] = noisy[at : at + chance.randrange(40)]
+                damaged[at:at] = damaged[at : at + random.randrange(40)]
             case _:
-                noisy[at:at] = chance.randbytes(chance.randrange(10))
-        noisy = noisy or bytearray(b"\n")
-    return bytes(noisy)
+                damaged[at:at] = random.randbytes(random.randrange(10))
+        damaged = damaged or bytearray(b"\n")
+    return bytes(damaged)
 
 
-LIMITED = """
+LIMITED_SCRIPT = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
 from sanderling.fetch.process import skip_fingerprints
@@ -209,15 +211,15 @@ host, *paths = sys.argv[1:]
 loop = FetchLoop(FetchSettings(allow_private=True, max_body=12_000_000), skip_fingerprints)
 tasks = tuple(FetchTask(n, 1, host + path) for n, path in enumerate(paths))
 loop.submit(FetchBatch(host, tasks, delay_seconds=0.0, max_connections=4))
-seen = 0
+visit_count = 0
 while loop.load:
-    seen += len(loop.run_for(1.0).visits)
-print(seen)
+    visit_count += len(loop.run_for(1.0).visits)
+print(visit_count)
 """
 
 
-def test_all_of_it_fits_into_little_memory(server: HostileServer) -> None:
-    """A migrant that may have half a gigabyte of addresses survives everything, the largest pages too."""
-    run = [sys.executable, "-W", "error", "-c", LIMITED, server.host, *FATES]
+def test_memory_limit(server: HostileServer) -> None:
+    """A worker limited to 500 MB of address space survives all pages."""
+    run = [sys.executable, "-W", "error", "-c", LIMITED_SCRIPT, server.host, *OUTCOMES]
     done = subprocess.run(run, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(SOURCE)})
-    assert (done.stdout.strip(), done.stderr) == (str(len(FATES)), "")
+    assert (done.stdout.strip(), done.stderr) == (str(len(OUTCOMES)), "")
