@@ -86,7 +86,7 @@ def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None
         (OrderingSettings(order="shark"), "--order shark needs a topic: --query"),
         (OrderingSettings(order="popularity"), "--order popularity needs .*--access-log"),
         (OrderingSettings(query="of the"), "contains no usable word"),
-        (OrderingSettings(query="a word", like_text="x"), "not by both"),
+        (OrderingSettings(query="a word", like_text="x"), "only one of them"),
         (OrderingSettings(like_text="/no/such/file"), "cannot read --like-text"),
     ],
 )

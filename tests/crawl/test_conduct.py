@@ -339,14 +339,14 @@ class Watched(LocalEngine):
         self.sent: set[str] = set()
         self.shared, self.returned = threading.Event(), threading.Event()
 
-    def send(self, migrant: str, itinerary: FetchBatch) -> None:
-        super().send_batch(migrant, itinerary)
-        if len(itinerary.tasks) > 1:
-            self.sent.add(migrant)
+    def send_batch(self, worker: str, batch: FetchBatch) -> None:
+        super().send_batch(worker, batch)
+        if len(batch.tasks) > 1:
+            self.sent.add(worker)
         if len(self.sent) > 1:
             self.shared.set()
 
-    def receive(self, timeout: float) -> list[WorkerReport | WorkerLost]:
+    def receive_reports(self, timeout: float) -> list[WorkerReport | WorkerLost]:
         news = super().receive_reports(timeout)
         came = [visit for parcel in news if isinstance(parcel, WorkerReport) for visit in parcel.visits]
         if any(visit.outcome is Outcome.RETURNED and not visit.reason for visit in came):

@@ -68,7 +68,7 @@ def test_each_seed_draws_its_own_depth_once(tmp_path: Path) -> None:
         assert far.limit == depths["http://a.test/"]
         assert far.start_depths == {"http://a.test/": 0, "http://b.test/": far.limit - depths["http://b.test/"]}
         assert load_depth_limits(collection.db, "sample:10", seeds, Lot()) == far
-        with pytest.raises(UsageError, match="the seeds of this collection drew their depths"):
+        with pytest.raises(UsageError, match="the seeds of this collection have sampled depths"):
             load_depth_limits(collection.db, "3", seeds, Lot())
         assert load_depth_limits(collection.db, "-1", seeds, Lot()).limit == -1
 

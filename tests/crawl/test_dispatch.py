@@ -96,24 +96,24 @@ class StillProcesses(LocalEngine):
         self.migrant_sites = {Host(SITE): PLACE}
         self.sent: list[FetchBatch] = []
 
-    def create(self, name: str = "", place: str = "") -> str:
+    def create_worker(self, name: str = "", place: str = "") -> str:
         self.workers[name] = cast(_WorkerHandle, SimpleNamespace(name=name, place=place))
         return name
 
-    def dispose(self, migrant: str) -> None:
-        del self.workers[migrant]
+    def dispose_worker(self, worker: str) -> None:
+        del self.workers[worker]
 
-    def send(self, migrant: str, itinerary: FetchBatch) -> None:
-        self.sent.append(itinerary)
+    def send_batch(self, worker: str, batch: FetchBatch) -> None:
+        self.sent.append(batch)
 
-    def abandon(self, migrant: str, host: Host | None = None) -> None: ...
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
 
 
 def hand_out(coordinator: Coordinator, engine: StillProcesses, migrant: str, place: str) -> list[FetchBatch]:
     """Hand out what waits while this is the only worker, then return its leases."""
     engine.workers.clear()
     engine.sent.clear()
-    engine.create(migrant, place)
+    engine.create_worker(migrant, place)
     coordinator.assignment.add_worker(migrant)
     coordinator.dispatcher.dispatch_batches()
     with transaction(coordinator.context.db):

@@ -70,7 +70,7 @@ def test_the_class_of_a_page_is_the_same_wherever_it_is_said(
         collection.db.execute("UPDATE pages SET visits = 2, last_visit = first_seen + 9 WHERE url = ?", (id_,))
         collection.db.execute("INSERT INTO changes VALUES (?, 9, 0, 'x', 'content', 1, '')", (id_,))
     found = look(tmp_path, root)
-    assert (found.change_class, found.class_reason) == ("daily", "its sitemap says so")
+    assert (found.change_class, found.class_reason) == ("daily", "according to its sitemap")
     main(["history", root, "-C", str(tmp_path)])
     assert "class daily" in capsys.readouterr().out
     main(["sitemap", "-C", str(tmp_path)])
@@ -107,8 +107,8 @@ def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
             collection.db.execute("UPDATE hosts SET open_at = 3e9, hold = 'rate_limited'")
         last = look(tmp_path, waiting(tmp_path)[-1])
         forbidden = look(tmp_path, site.root + "/p7")
-    assert any(said.startswith("the host rests until 2065-01-24 05:20:00: rate_limited") for said in last.blockers)
-    assert any("robots.txt asks for 1 s between requests" in said for said in last.blockers)
+    assert any(said == "the host is not requested before 2065-01-24 05:20:00 (back-off after rate_limited)" for said in last.blockers)
+    assert any(said.startswith("crawl delay of 1 s (from robots.txt)") for said in last.blockers)
     assert any("does not allow it" in said for said in forbidden.blockers)
     assert last.due_at == 3e9
 

@@ -180,7 +180,7 @@ def test_bad_wishes_get_one_sentence(tmp_path: Path) -> None:
         crawl(tmp_path, request(site))
         with pytest.raises(UsageError, match="cannot be read"):
             refresh(tmp_path, request(site, RevisitSettings(budget="lots")))
-        with pytest.raises(UsageError, match="there is no policy"):
+        with pytest.raises(UsageError, match="unknown revisit policy"):
             refresh(tmp_path, request(site, RevisitSettings(policy="weekly")))
 
 

@@ -421,7 +421,7 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     for text in ("/path", "mailto:me@example.org", "", "http://"):
         with pytest.raises(UsageError):
             parse_seed(text)
-    with pytest.raises(UsageError, match="is no proxy"):
+    with pytest.raises(UsageError, match="is not a proxy URL"):
         build_fetch_settings(CrawlRequest((), fetching=HttpSettings(proxy="ftp://x")))
     with pytest.raises(UsageError, match="keep no page"):
         build_fetch_settings(CrawlRequest((), fetching=HttpSettings(max_body=0)))
@@ -451,7 +451,7 @@ def test_hosts_are_spelled_as_migrants_do() -> None:
     asked = build_fetch_settings(CrawlRequest((), fetching=HttpSettings(basic_auth=("http://A.example=me:a=b/c",))))
     assert asked.basic_auth == {"a.example": "me:a=b/c"}
     for wrong in ("", "https://a.example/path", "a b", "me@a.example", "a:b:c"):
-        with pytest.raises(UsageError, match="is no host"):
+        with pytest.raises(UsageError, match="is not a host"):
             build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=(wrong,))))
 
 

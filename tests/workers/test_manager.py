@@ -272,7 +272,7 @@ def test_migrants_that_cannot_begin_end_the_crawl_and_no_page_is_blamed(
         monkeypatch.undo()
         assert crew.summary is not None
         assert (crew.summary.finish_reason, crew.summary.pages) == ("interrupted", 0)
-        assert "migrants died one after the other" in (tmp_path / "logs" / "crawl.log").read_text()
+        assert "workers crashed in a row" in (tmp_path / "logs" / "crawl.log").read_text()
         again = Running(site, tmp_path, WorkerSettings(workers=1))
         again.thread.start()
         again.thread.join()

@@ -1,1 +1,1 @@
-"""A running crawl: context, pipeline, coordinator, session, refresh."""
+"""Run crawls and refreshes: context, batch pipeline, coordinator, sessions."""

@@ -1,6 +1,7 @@
-"""The ordering of one crawl: what was asked for now, what was asked for the last time, and what is remembered since."""
+"""Choose the ordering of a crawl from the request and the collection, and restore its learned state."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -25,23 +26,27 @@ from sanderling.models import Url, UrlSource
 from sanderling.storage.collection import get_meta, set_meta
 from sanderling.storage.link_graph import unpack_links
 
-MAX_REPLAYED_PAGES = 50_000  # stored pages an ordering learns from again after a crash, about a second
-POPULARITY_BLOB = "popularity"  # the blob that keeps what access logs said
-MAX_SAMPLE_CHARS = 1_000_000  # characters of --like-text that are read
+MAX_REPLAYED_PAGES = 50_000  # after a crash; takes about a second
+POPULARITY_BLOB = "popularity"  # blobs table: request counts from access logs
+MAX_SAMPLE_CHARS = 1_000_000  # read from --like-text
 
 
 class OrderingChoice(Struct, frozen=True):
-    """What a person asked for; empty: as the last time."""
+    """The requested ordering. Empty fields mean: as in the last crawl."""
 
     name: str = ""
     topic: dict[str, float] = {}
     popularity: AccessCounts = AccessCounts()
 
 
+OrderingBuilder = Callable[[Connection, OrderingChoice], Ordering]
+"""Builds the ordering of a run from the stored or requested choice."""
+
+
 def parse_ordering_choice(settings: OrderingSettings, is_new: bool = True) -> OrderingChoice:
-    """Read the settings, or say in one sentence what cannot be; a collection that is not new may know its topic."""
+    """Parse the ordering settings. A collection that is not new may already have a topic and access logs."""
     if settings.query and settings.like_text:
-        raise UsageError("say what the crawl is about by --query or by --like-text, not by both")
+        raise UsageError("--query and --like-text both set the topic; give only one of them")
     topic = Topic()
     if settings.query:
         topic = build_topic_from_query(settings.query)
@@ -50,13 +55,13 @@ def parse_ordering_choice(settings: OrderingSettings, is_new: bool = True) -> Or
     name = settings.order or (DEFAULT_FOCUSED_ORDERING if topic else "")
     popularity = read_access_logs(map(Path, settings.access_log))
     if name:
-        before = (
+        stored = (
             OrderingInputs()
             if is_new
             else OrderingInputs(Topic({"as before": 1.0}), AccessCounts({"/": RequestCounts()}))
         )
         parse_ordering(
-            name, OrderingInputs(topic or before.topic, popularity if popularity.counts else before.access_counts)
+            name, OrderingInputs(topic or stored.topic, popularity if popularity.counts else stored.access_counts)
         )
     return OrderingChoice(name, topic.words, popularity)
 
@@ -70,7 +75,7 @@ def _read_sample_text(path: str) -> str:
 
 
 def merge_stored_choice(db: Connection, choice: OrderingChoice) -> OrderingChoice:
-    """What was not said now is as it was the last time."""
+    """Complete a choice with the ordering, topic and access counts of the last crawl."""
     topic = choice.topic or json.loads(get_meta(db, "topic", "{}"))
     popularity = choice.popularity
     if not popularity.counts and (
@@ -81,16 +86,16 @@ def merge_stored_choice(db: Connection, choice: OrderingChoice) -> OrderingChoic
 
 
 def open_ordering(db: Connection, choice: OrderingChoice) -> Ordering:
-    """The ordering, with all it remembers."""
-    given = OrderingInputs(
+    """Build the chosen ordering and restore its learned state."""
+    inputs = OrderingInputs(
         Topic(choice.topic),
         choice.popularity,
         lambda url: _load_path(db, url),
         lambda url: _load_sitemap_priority(db, url),
     )
-    order = parse_ordering(choice.name, given)
-    restore_ordering(db, choice.name, order)
-    return order
+    ordering = parse_ordering(choice.name, inputs)
+    restore_ordering(db, choice.name, ordering)
+    return ordering
 
 
 def _load_path(db: Connection, url_id: int) -> str:
@@ -104,33 +109,33 @@ def _load_sitemap_priority(db: Connection, url_id: int) -> float:
 
 
 def restore_ordering(db: Connection, name: str, ordering: Ordering) -> None:
-    """Let an ordering remember: what was written down, and the pages stored since, as a crash leaves them."""
-    until = load_ordering(db, name, ordering)
+    """Load saved score tables, then replay pages stored after the save, as after a crash."""
+    last_visit = load_ordering(db, name, ordering)
     rows = db.execute(
         "SELECT p.url, h.name || u.path, p.links, u.source, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'relevance'"
         " WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
-        (until, MAX_REPLAYED_PAGES),
+        (last_visit, MAX_REPLAYED_PAGES),
     ).fetchall()
-    for id_, url, links, source, mark in reversed(rows):
-        relevance = unpack_relevance(mark) if mark else 0.0
+    for id_, url, links, source, packed_relevance in reversed(rows):
+        relevance = unpack_relevance(packed_relevance) if packed_relevance else 0.0
         targets = unpack_links(links).target_ids
         ordering.learn(CrawledPage(id_, Url(url), targets, is_seed=source == UrlSource.SEED, relevance=relevance))
     ordering.pop_rank_gains()
 
 
 def rerank_if_ordering_changed(context: CrawlContext, choice: OrderingChoice) -> None:
-    """When the ordering is another than the last time, what waits gets its place by the new one."""
-    before = get_meta(context.db, "order"), get_meta(context.db, "topic", "{}")
-    now = choice.name, json.dumps(choice.topic)
-    set_meta(context.db, "order", now[0])
-    set_meta(context.db, "topic", now[1])
+    """Store the choice. If ordering or topic differ from the last crawl, rerank all queued pages."""
+    stored = get_meta(context.db, "order"), get_meta(context.db, "topic", "{}")
+    requested = choice.name, json.dumps(choice.topic)
+    set_meta(context.db, "order", requested[0])
+    set_meta(context.db, "topic", requested[1])
     if choice.popularity.counts:
         context.db.execute(
             "INSERT INTO blobs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (POPULARITY_BLOB, msgspec.msgpack.encode(choice.popularity)),
         )
-    if not before[0] or before == now:
+    if not stored[0] or stored == requested:
         return
     rows = context.db.execute(
         "SELECT q.url, u.depth FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.role = 'page'"

@@ -1,9 +1,13 @@
-"""The open rooms of one crawl, and what its book says of a URL."""
+"""Components of a running crawl, and the stored state of a URL.
+
+`CrawlContext` is built once by `open_context.py` and never changes. Values that do change while a crawl runs
+are in its `RunState`.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sanderling.changes.change_store import ChangeStore
 from sanderling.crawl.stages.redirect_loops import RedirectLoops
@@ -31,11 +35,23 @@ from sanderling.warc.archive import Archive
 from sanderling.warc.cdxj_index import CdxjIndex
 from sanderling.warc.remote import RemoteArchive
 
-SITEMAP_RANK = -1e9  # rank: sitemaps and feeds are read before the pages of their host
+SITEMAP_RANK = -1e9  # sitemaps and feeds are fetched before the pages of their host
 
 
-class CrawlContext(Struct):
-    """What is open while a crawl runs; handed from one step to the next."""
+class RunState(Struct):
+    """Values that the pipeline and the coordinator change during a run."""
+
+    stats: Counter[str]  # shared by all attempts of a run that loses its database connection
+    session: int
+    pages_since_rerank: int = 0
+    is_memory_ahead: bool = False  # a batch was rolled back, but in-memory models still contain it
+    same_text_pages: dict[int, int] = field(
+        default_factory=dict
+    )  # pages whose bytes changed but not their text: previous visit
+
+
+class CrawlContext(Struct, frozen=True):
+    """The components of a running crawl."""
 
     db: Connection
     url_store: UrlStore
@@ -57,29 +73,27 @@ class CrawlContext(Struct):
     archive: Archive
     cdxj_index: CdxjIndex
     crawl_log: CrawlLog
-    remote_archive: RemoteArchive | None  # where full WARC files go, if not here
-    session: int
+    remote_archive: RemoteArchive | None  # destination of full WARC files; None: they stay local
+    state: RunState
     max_retries: int
     backoff_seconds: float
-    stats: Counter[str]
-    agent_token: str = "sanderling"  # what robots.txt calls us
-    use_sitemaps: bool = True  # look for sitemaps and feeds
-    page_resources: PageResources | None = None  # visit what pages use too
+    start_checkpoint: Callable[[], None]  # starts a WAL checkpoint in the background
+    agent_token: str = "sanderling"  # product token matched in robots.txt
+    use_sitemaps: bool = True
+    page_resources: PageResources | None = None  # None: images, scripts and style sheets are not fetched
     ordering_name: str = DEFAULT_ORDERING
-    collection_limit: CollectionLimit | None = None  # of a collection of limited size
-    same_text_pages: dict[int, int] = {}  # pages whose bytes changed and whose words did not, with the visit before
-    is_memory_ahead: bool = (
-        False  # a batch was taken back from the disk, and memory still holds what was learned from it
-    )
-    pages_since_rerank: int = 0  # pages since waiting URLs were last moved by what was learned
-    damage_messages: list[str] = []  # what damaged WARC files have lost, a sentence for each
-    start_checkpoint: Callable[[], None] = lambda: (
-        None
-    )  # has the log of the database emptied, and does not wait for that
+    saves_ordering: bool = True  # False: the ordering is used for this run only
+    collection_limit: CollectionLimit | None = None  # None: the collection may grow without limit
+    damage_messages: list[str] = field(default_factory=list)  # one sentence per truncated WARC file
+
+    @property
+    def stats(self) -> Counter[str]:
+        """The counters of this run."""
+        return self.state.stats
 
 
 class UrlRow(Struct, frozen=True):
-    """What the book says of a URL that was just visited."""
+    """Stored state of a URL at the time of its visit."""
 
     depth: int
     hops: int
@@ -90,11 +104,11 @@ class UrlRow(Struct, frozen=True):
 
     @property
     def is_seed(self) -> bool:
-        """Was it named by a person, or is it where a named one leads?"""
+        """Whether the URL is a seed, or the redirect target of a seed."""
         return self.source == UrlSource.SEED or (self.depth == 0 and self.source == UrlSource.REDIRECT)
 
 
 def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
-    """What the book says of these URLs."""
-    asked = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
-    return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, asked, ids)}
+    """Load the stored state of these URLs by id."""
+    sql = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
+    return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, sql, ids)}

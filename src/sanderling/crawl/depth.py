@@ -1,7 +1,7 @@
-"""How far to go from each seed: one limit for all, or a depth drawn for each (GPC-2, true sampling).
+"""Depth limits of a crawl: one for all seeds, or one sampled per seed (GPC-2, true sampling).
 
-A depth is drawn once and remembered. A seed with a smaller one begins so many levels further down, so that one limit is
-right for all, and a page found from two seeds lies as deep as the more generous of them has it.
+A sampled depth is drawn once and stored. A seed with a smaller depth starts at a deeper level, so that one limit
+fits all seeds; a page found from two seeds gets the smaller level.
 """
 
 import json
@@ -21,21 +21,21 @@ DRAWN_DEPTHS_META_KEY = "drawn_depths"
 
 
 class DepthLimits(Struct, frozen=True):
-    """The deepest level that is visited, -1 for none, and the level each seed begins at if that is not 0."""
+    """The deepest level to visit (-1: no limit), and the start level of each seed that does not start at 0."""
 
     limit: int = -1
     start_depths: Mapping[str, int] = {}
 
 
 def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: Random) -> DepthLimits:
-    """Read `--depth` for a collection; new seeds draw their depth, old ones keep what they drew."""
+    """Parse `--depth` for a collection. New seeds draw a depth, known seeds keep theirs."""
     known = load_drawn_depths(db)
     if not is_sampled_depth(text):
         limit = parse_depth(text, random)
         if limit is not None and len(set(known.values())) > 1:
             raise UsageError(
-                f"the seeds of this collection drew their depths ({_format_depths(known)}); go on with --depth sample:MEAN"
-                " or --depth -1, or begin another collection"
+                f"the seeds of this collection have sampled depths ({_format_depths(known)});"
+                " use --depth sample:MEAN or --depth -1, or start another collection"
             )
         return DepthLimits(-1 if limit is None else limit)
     depths = known | {seed: parse_depth(text, random) or 0 for seed in seeds if seed not in known}
@@ -48,9 +48,9 @@ def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: R
 
 
 def load_drawn_depths(db: Connection) -> dict[str, int]:
-    """The depth each seed drew; empty where depths are not drawn."""
-    found: dict[str, int] = json.loads(get_meta(db, DRAWN_DEPTHS_META_KEY, "{}"))
-    return found
+    """Load the sampled depth of each seed; empty if depths are not sampled."""
+    depths: dict[str, int] = json.loads(get_meta(db, DRAWN_DEPTHS_META_KEY, "{}"))
+    return depths
 
 
 def _format_depths(depths: Mapping[str, int]) -> str:
@@ -59,7 +59,7 @@ def _format_depths(depths: Mapping[str, int]) -> str:
 
 
 class LevelCounts(Struct, frozen=True):
-    """How many URLs lie so many links from their seed."""
+    """Number of URLs at one link distance from their seed, by state."""
 
     level: int
     visited: int = 0
@@ -70,30 +70,30 @@ class LevelCounts(Struct, frozen=True):
 
 
 def count_levels(db: Connection) -> list[LevelCounts]:
-    """Count the known pages of each level by their state."""
+    """Count the known pages of each level by state."""
     if len(set(load_drawn_depths(db).values())) > 1:
-        counted = _count_levels_by_seed(db)
+        counts = _count_levels_by_seed(db)
     else:
         sql = "SELECT depth, state, count(*) FROM urls WHERE role = 'page' GROUP BY depth, state"
-        counted = Counter({(depth, state): count for depth, state, count in db.execute(sql)})
+        counts = Counter({(depth, state): count for depth, state, count in db.execute(sql)})
     by_level: dict[int, dict[str, int]] = {}
-    for (level, state), count in counted.items():
+    for (level, state), count in counts.items():
         by_level.setdefault(level, {})[state] = count
     return [LevelCounts(level, **states) for level, states in sorted(by_level.items())]
 
 
 def _count_levels_by_seed(db: Connection) -> Counter[tuple[int, str]]:
-    """The same where seeds begin at levels of their own: every URL is followed back to its seed."""
+    """Count levels relative to the start level of each seed, by following referrers back to it."""
     rows = {row[0]: row[1:] for row in db.execute("SELECT id, via, depth, source, state FROM urls WHERE role = 'page'")}
     starts: dict[int, int] = {}
-    counted: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     for id_, (_, depth, _, state) in rows.items():
         trail, at = [], id_
         while at in rows and at not in starts and rows[at][2] != UrlSource.SEED:
             trail.append(at)
-            starts[at] = 0  # a circle ends here
+            starts[at] = 0  # ends a cycle of referrers
             at = rows[at][0]
         start = rows[at][1] if at in rows and rows[at][2] == UrlSource.SEED else starts.get(at, 0)
         starts |= dict.fromkeys([*trail, at], start)
-        counted[depth - start, state] += 1
-    return counted
+        counts[depth - start, state] += 1
+    return counts

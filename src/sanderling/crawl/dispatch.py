@@ -1,4 +1,4 @@
-"""Errands: which URLs of which open host go to which migrant, as long as somebody has room."""
+"""Dispatch queued URLs to workers as fetch batches (Dispatcher of IPC-1)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -11,36 +11,45 @@ from sanderling.db.connection import transaction
 from sanderling.fingerprint.fast.stable_hash import unpack_stable_hash
 from sanderling.fingerprint.model import is_current_fingerprint
 from sanderling.frontier.ready_hosts import ReadyHost
-from sanderling.models import FetchBatch, Host, Outcome, StoredVersion, TemplateFilter, UrlRole, WorkerReport
+from sanderling.models import FetchBatch, Heartbeat, Host, Outcome, StoredVersion, TemplateFilter, UrlRole, WorkerReport
 from sanderling.storage.catalog import PageState
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.local import WorkerLost
 
-MIN_PENDING_TASKS = 16  # stops a migrant holds at the start of a crawl: what is in hand cannot be put in a better order
-EAGER_PENDING_TASKS = 4  # the same, where every page teaches what to ask for next
-PENDING_SHARE_DIVISOR = 8  # later it holds an eighth of what is done, up to its usual load
-POLITE_PENDING_FACTOR = (
-    4  # times what it usually holds, where hosts want pauses: then most of it waits and makes no work
-)
-MAX_BACKLOG_SECONDS = 2.0  # of a host no more is handed out than it can answer in this time, while others wait
-MIN_HOST_SHARE = 4  # URLs of a shared host given to one migrant, so that the others get theirs
+MIN_PENDING_TASKS = 16  # tasks of one worker at the start of a crawl: leased URLs are not reranked
+EAGER_PENDING_TASKS = 4  # the same for orderings that learn from every page
+PENDING_SHARE_DIVISOR = 8  # later: this fraction of the visited pages, up to the maximum load
+POLITE_PENDING_FACTOR = 4  # times the maximum load with crawl delays: most tasks only wait
+MAX_BACKLOG_SECONDS = 2.0  # while other hosts are ready, a host gets only what it can answer in this time
+MIN_HOST_SHARE = 4  # URLs of a shared host per worker
 NO_LIMIT = 2**31
-HEALTHY_OUTCOMES = (
-    Outcome.FETCHED,
-    Outcome.NOT_MODIFIED,
-    Outcome.REDIRECT,
-    Outcome.GONE,
-)  # what hosts do not rest after
+HEALTHY_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)  # no back-off
 
 
 class BatchSender(Protocol):
-    """Who brings an errand to its migrant."""
+    """Sends fetch batches to workers."""
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
 
 
+class WorkerEngine(Protocol):
+    """Runs workers: local processes, a Ray cluster, or migrants next to web servers."""
+
+    def create_worker(self, name: str = "", place: str = "") -> str: ...
+    def dispose_worker(self, worker: str) -> None: ...
+    def list_places(self) -> list[str]: ...
+    def get_location(self, worker: str) -> str: ...
+    def list_workers(self) -> list[str]: ...
+    def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
+    def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]: ...
+    def get_heartbeat(self, worker: str) -> Heartbeat | None: ...
+    def close(self) -> None: ...
+
+
 class Dispatcher:
-    """Hands out what is to be visited; `room` says how many pages may still be, `done` how many were."""
+    """Leases URLs and sends them to workers as fetch batches."""
 
     def __init__(
         self,
@@ -57,61 +66,60 @@ class Dispatcher:
         self.count_remaining_pages = count_remaining_pages
         self.count_visited_pages = count_visited_pages
         self.clock = clock
-        self.build_template_filter: Callable[[FetchBatch], TemplateFilter | None] | None = (
-            None  # what specialised migrants are to look for
-        )
-        self.list_migrant_sites: Callable[[], frozenset[Host]] = (
-            frozenset  # fetched by a worker beside their server, now
-        )
+        self.build_template_filter: Callable[[FetchBatch], TemplateFilter | None] | None = None  # None: no filter
+        self.list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
 
     def dispatch_batches(self) -> None:
-        """Give every open host to the migrant the schedule chooses, as long as somebody has room."""
+        """Lease URLs of ready hosts while workers have free slots, then send the batches."""
         self._update_migrant_sites()
         self.assignment.has_crawl_delay = self.context.queue.politeness.delay_seconds > 0
-        order = self.context.ordering
-        choosy = order.is_eager or order.is_focused  # rather wait for the best hosts than ask them all
-        patient = self.assignment.has_crawl_delay and not choosy
+        ordering = self.context.ordering
+        is_selective = ordering.is_eager or ordering.is_focused  # better wait for the best hosts
+        can_queue_ahead = self.assignment.has_crawl_delay and not is_selective
         self.assignment.current_max_tasks = (
-            POLITE_PENDING_FACTOR * self.assignment.max_tasks if patient else self._compute_pending_limit()
+            POLITE_PENDING_FACTOR * self.assignment.max_tasks if can_queue_ahead else self._compute_pending_limit()
         )
-        able, trips = self.assignment.list_available(), list[tuple[str, FetchBatch]]()
-        if not able or self.count_remaining_pages() <= 0:
+        available, batches = self.assignment.list_available(), list[tuple[str, FetchBatch]]()
+        if not available or self.count_remaining_pages() <= 0:
             return
         now = self.clock()
         with transaction(self.context.db):
-            room = min(self.count_remaining_pages(), sum(map(self.assignment.count_free_slots, able)))
-            for door in self.context.queue.find_ready_hosts(able, now, room, self._estimate_host_capacity):
-                self.context.crawl_log.record_signal(Signal.TO_CRAWL, 1, f"{door.queued} URLs wait at {door.host}")
-                trips += self._lease_host(door, now)
+            limit = min(self.count_remaining_pages(), sum(map(self.assignment.count_free_slots, available)))
+            for ready_host in self.context.queue.find_ready_hosts(available, now, limit, self._estimate_host_capacity):
+                detail = f"{ready_host.queued} URLs queued for {ready_host.host}"
+                self.context.crawl_log.record_signal(Signal.TO_CRAWL, 1, detail)
+                batches += self._lease_host(ready_host, now)
                 if not self.assignment.list_available() or self.count_remaining_pages() <= 0:
                     break
-        for migrant, itinerary in trips:
-            self.sender.send_batch(migrant, itinerary)
-            self.context.crawl_log.record_signal(
-                Signal.CRAWL, 1, f"{migrant}: {len(itinerary.tasks)} stops at {itinerary.host}"
-            )
+        for worker, batch in batches:
+            self.sender.send_batch(worker, batch)
+            detail = f"{worker}: {len(batch.tasks)} tasks at {batch.host}"
+            self.context.crawl_log.record_signal(Signal.CRAWL, 1, detail)
 
     def _update_migrant_sites(self) -> None:
-        """Fetch a site without a crawl delay of ours only while a worker runs beside its server.
+        """Drop the crawl delay of a site only while a migrant runs next to its server.
 
-        A worker may be moved home, parked or lost at any time: from then on the site is fetched over the network.
+        A migrant may be moved, parked or lost at any time; its site is then fetched over the network.
         """
-        queue, near = self.context.queue, self.list_migrant_sites()
-        if near != queue.politeness.migrant_hosts:
-            queue.politeness = msgspec.structs.replace(queue.politeness, migrant_hosts=near)
+        queue, migrant_hosts = self.context.queue, self.list_migrant_sites()
+        if migrant_hosts != queue.politeness.migrant_hosts:
+            queue.politeness = msgspec.structs.replace(queue.politeness, migrant_hosts=migrant_hosts)
 
     def can_dispatch_early(self, reports: Iterable[WorkerReport]) -> bool:
-        """May URLs be handed out before these are stored? Not where they may teach which, or that a host wants rest."""
-        queue, order = self.context.queue, self.context.ordering
-        if queue.politeness.delay_seconds or queue.quota is not None or order.is_eager or order.is_focused:
+        """Whether URLs may be dispatched before these reports are stored.
+
+        Not if the reports may change the ranks, or contain a failure that slows a host down.
+        """
+        queue, ordering = self.context.queue, self.context.ordering
+        if queue.politeness.delay_seconds or queue.quota is not None or ordering.is_eager or ordering.is_focused:
             return False
         return all(
-            not parcel.robots and all(visit.outcome in HEALTHY_OUTCOMES for visit in parcel.visits)
-            for parcel in reports
+            not report.robots and all(visit.outcome in HEALTHY_OUTCOMES for visit in report.visits)
+            for report in reports
         )
 
     def _compute_pending_limit(self) -> int:
-        """Stops to hold at this time of a crawl: of one migrant, or of one host where hosts want pauses."""
+        """Return how many tasks a worker (or a host with a crawl delay) may have at this stage of the crawl."""
         return (
             EAGER_PENDING_TASKS
             if self.context.ordering.is_eager
@@ -119,14 +127,16 @@ class Dispatcher:
         )
 
     def _compute_host_share(self, ready_host: ReadyHost) -> int:
-        """How many URLs of a host may be handed out now; where all want pauses, each is kept at work by a few."""
-        early = self._compute_pending_limit()
+        """Return how many URLs of a host may be dispatched now. With crawl delays a few keep it busy."""
+        pending_limit = self._compute_pending_limit()
         if not self.assignment.has_crawl_delay or ready_host.host in self.context.queue.politeness.migrant_hosts:
             return ready_host.share
-        return min(ready_host.share, early - ready_host.leased) if ready_host.leased <= early // 2 else 0
+        return (
+            min(ready_host.share, pending_limit - ready_host.leased) if ready_host.leased <= pending_limit // 2 else 0
+        )
 
     def _estimate_host_capacity(self, host: Host) -> int:
-        """How many URLs of a host those who reach it can work off soon."""
+        """Estimate how many URLs of a host all workers that reach it can fetch soon."""
         return self._estimate_worker_capacity(host) * max(1, self.assignment.count_reachable(host))
 
     def _estimate_worker_capacity(self, host: Host) -> int:
@@ -135,78 +145,84 @@ class Dispatcher:
         return self.assignment.estimate_capacity(host, MAX_BACKLOG_SECONDS, self.context.queue.politeness.connections)
 
     def _lease_host(self, ready_host: ReadyHost, now: float) -> list[tuple[str, FetchBatch]]:
-        """Lease URLs of one host to whom the schedule chooses; a shared host goes to several."""
-        trips, share = [], self._compute_host_share(ready_host)
-        least = min(MIN_HOST_SHARE, self.context.queue.politeness.connections)
-        even = max(least, -(-ready_host.queued // max(1, self.assignment.count_reachable(ready_host.host))))
-        soon = self._estimate_worker_capacity(ready_host.host) if ready_host.is_shared else NO_LIMIT
-        while (able := self.assignment.list_available()) and (left := min(self.count_remaining_pages(), share)) > 0:
+        """Lease URLs of one host to the chosen worker. A shared host is leased to several workers."""
+        batches, share = [], self._compute_host_share(ready_host)
+        min_share = min(MIN_HOST_SHARE, self.context.queue.politeness.connections)
+        even_share = max(min_share, -(-ready_host.queued // max(1, self.assignment.count_reachable(ready_host.host))))
+        capacity = self._estimate_worker_capacity(ready_host.host) if ready_host.is_shared else NO_LIMIT
+        while available := self.assignment.list_available():
+            remaining = min(self.count_remaining_pages(), share)
+            if remaining <= 0:
+                break
             if ready_host.is_shared and not self.assignment.is_host_bound:
-                able = self.assignment.find_least_busy(ready_host.host, able, least, soon)
-            migrant = (
-                self.assignment.choose_worker(ready_host.host, able)
-                if not ready_host.assigned_worker
-                else ready_host.assigned_worker
-            )
-            if migrant is None or migrant not in able:
+                available = self.assignment.find_least_busy(ready_host.host, available, min_share, capacity)
+            worker = ready_host.assigned_worker or self.assignment.choose_worker(ready_host.host, available)
+            if worker is None or worker not in available:
                 break
-            itinerary = self.context.queue.lease_host(
-                ready_host, migrant, min(self._compute_batch_size(ready_host, migrant, even, soon), left), now
-            )
-            if itinerary is None:
+            size = min(self._compute_batch_size(ready_host, worker, even_share, capacity), remaining)
+            batch = self.context.queue.lease_host(ready_host, worker, size, now)
+            if batch is None:
                 break
-            itinerary = self._add_validators(itinerary)
+            batch = self._add_validators(batch)
             if self.build_template_filter is not None:
-                itinerary = msgspec.structs.replace(itinerary, template_filter=self.build_template_filter(itinerary))
-            self.assignment.record_batch(migrant, itinerary)
-            self.context.crawl_log.record_signal(Signal.WORKER_SELECTED, 1, f"{migrant} for {itinerary.host}")
-            self.context.crawl_log.record_signal(Signal.DISTRIBUTE_URLS, len(itinerary.tasks), itinerary.host)
-            trips.append((migrant, itinerary))
-            share -= len(itinerary.tasks)
+                batch = msgspec.structs.replace(batch, template_filter=self.build_template_filter(batch))
+            self.assignment.record_batch(worker, batch)
+            self.context.crawl_log.record_signal(Signal.WORKER_SELECTED, 1, f"{worker} for {batch.host}")
+            self.context.crawl_log.record_signal(Signal.DISTRIBUTE_URLS, len(batch.tasks), batch.host)
+            batches.append((worker, batch))
+            share -= len(batch.tasks)
             if not ready_host.is_shared:
                 break
-        return trips
+        return batches
 
     def _compute_batch_size(self, ready_host: ReadyHost, worker: str, even_share: int, capacity: int) -> int:
-        """How much of a host one migrant is given at once: as much as it can hold, of a shared one its part."""
-        room = self.assignment.count_free_slots(worker)
+        """Return the batch size for a worker: its free slots, or its part of a shared host."""
+        free_slots = self.assignment.count_free_slots(worker)
         if not ready_host.is_shared:
-            return room
-        return min(
-            room, even_share, max(1, capacity - self.assignment.workers[worker].task_count_by_host[ready_host.host])
-        )
+            return free_slots
+        held_tasks = self.assignment.workers[worker].task_count_by_host[ready_host.host]
+        return min(free_slots, even_share, max(1, capacity - held_tasks))
 
     def _add_validators(self, batch: FetchBatch) -> FetchBatch:
-        """Give stops that were visited before what the last visit left: then the server may say 304."""
-        latest = self.context.catalog.load_page_states([stop.id for stop in batch.tasks])
-        if not latest:
+        """Add ETag, Last-Modified and digest of the last visit to each task, for conditional requests."""
+        previous = self.context.catalog.load_page_states([task.id for task in batch.tasks])
+        if not previous:
             return batch
-        stops = []
-        liar = self.context.hosts.has_unreliable_etags(batch.host)
-        kept = self._load_stored_versions([old for old in latest.values() if old.is_present])
-        for stop in batch.tasks:
-            old = latest.get(stop.id)
-            if old is not None and old.is_present and stop.role is not UrlRole.CHANGE_LIST:  # each question is another
-                etag = "" if liar and old.last_modified else old.etag
-                stop = msgspec.structs.replace(
-                    stop, etag=etag, last_modified=old.last_modified, digest=old.digest, last_version=kept.get(stop.id)
+        tasks = []
+        has_unreliable_etags = self.context.hosts.has_unreliable_etags(batch.host)
+        stored_versions = self._load_stored_versions([old for old in previous.values() if old.is_present])
+        for task in batch.tasks:
+            old = previous.get(task.id)
+            # Every request for a change list has another query, so validators do not apply.
+            if old is not None and old.is_present and task.role is not UrlRole.CHANGE_LIST:
+                etag = "" if has_unreliable_etags and old.last_modified else old.etag
+                task = msgspec.structs.replace(
+                    task,
+                    etag=etag,
+                    last_modified=old.last_modified,
+                    digest=old.digest,
+                    last_version=stored_versions.get(task.id),
                 )
-            elif old is not None and old.is_gone and stop.role is UrlRole.PAGE:  # a 304 would not say that it is back
-                stop = msgspec.structs.replace(stop, digest=old.digest)
-            stops.append(stop)
-        return msgspec.structs.replace(batch, tasks=tuple(stops))
+            elif old is not None and old.is_gone and task.role is UrlRole.PAGE:  # a 304 would hide its return
+                task = msgspec.structs.replace(task, digest=old.digest)
+            tasks.append(task)
+        return msgspec.structs.replace(batch, tasks=tuple(tasks))
 
     def _load_stored_versions(self, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
-        """Say where the last versions of pages are kept, and which have a full mark."""
-        catalogue = self.context.catalog
-        places = catalogue.find_body_locations([old.visit_id for old in latest])
+        """Load the archive location and fingerprint state of the last version of each page."""
+        catalog = self.context.catalog
+        locations = catalog.find_body_locations([old.visit_id for old in latest])
         changed = [old.url_id for old in latest if old.change_count]
-        marks, sieves = catalogue.load_fingerprints(changed, "signature"), catalogue.load_fingerprints(changed, "sieve")
+        fingerprints = catalog.load_fingerprints(changed, "signature")
+        stable_hashes = catalog.load_fingerprints(changed, "sieve")
         return {
             old.url_id: StoredVersion(
-                *places[old.visit_id], old.charset, is_current_fingerprint(marks.get(old.url_id, b"")),
-                unpack_stable_hash(sieves.get(old.url_id, b""), old.digest), old.was_html,
+                *locations[old.visit_id],
+                old.charset,
+                is_current_fingerprint(fingerprints.get(old.url_id, b"")),
+                unpack_stable_hash(stable_hashes.get(old.url_id, b""), old.digest),
+                old.was_html,
             )
             for old in latest
-            if old.visit_id in places
-        }  # fmt: skip
+            if old.visit_id in locations
+        }

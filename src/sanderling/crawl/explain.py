@@ -1,4 +1,4 @@
-"""Why a URL has its place: its class, list and scores, when it is due, and which rule of its host holds it back."""
+"""Explain when a URL will be visited: queue position, scores, due time, and the host rules that block it."""
 
 import json
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
 
 class QueuePosition(Struct, frozen=True):
-    """Where a waiting URL stands: counted from 1, at its host and among all that waits."""
+    """Position of a queued URL, counted from 1, at its host and in the whole queue."""
 
     rank: float
     host_position: int
     host_waiting: int
     overall_position: int
     total_waiting: int
-    priority_list: int  # of the three priority lists
+    priority_list: int  # 1 to 3
 
 
 class UrlExplanation(Struct, frozen=True):
-    """All that decides when a URL is visited."""
+    """Everything that decides when a URL is visited."""
 
     url: str
     state: str
@@ -46,9 +46,9 @@ class UrlExplanation(Struct, frozen=True):
     change_class: str
     class_reason: str
     ordering: str
-    queue_position: QueuePosition | None  # None: it does not wait
+    queue_position: QueuePosition | None  # None: not queued
     scores: Mapping[str, float]
-    due_at: float  # 0: it is not planned
+    due_at: float  # 0: not scheduled
     due_reason: str
     blockers: tuple[str, ...]
 
@@ -79,13 +79,13 @@ URL_SQL = """
 
 
 def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
-    """Gather what the rooms know of a URL."""
+    """Collect the explanation of a known URL."""
     row = _ExplainedUrl(*db.execute(URL_SQL, (url_id,)).fetchone())
-    wish = merge_stored_choice(db, OrderingChoice())
-    place = _find_queue_position(db, row, wish.name)
-    klass, why = _classify_change_rate(db, url_id)
-    via = db.execute(URL_SQL, (row.referrer_id,)).fetchone()
-    due_at, due_why = _find_due_time(db, row, now)
+    choice = merge_stored_choice(db, OrderingChoice())
+    queue_position = _find_queue_position(db, row, choice.name)
+    change_class, class_reason = _classify_change_rate(db, url_id)
+    referrer = db.execute(URL_SQL, (row.referrer_id,)).fetchone()
+    due_at, due_reason = _find_due_time(db, row, now)
     return UrlExplanation(
         row.url,
         row.state,
@@ -93,69 +93,71 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
         row.note,
         _compute_level(db, row),
         row.source,
-        via[2] + via[3] if via else "",
-        klass,
-        why,
-        wish.name,
-        place,
-        _collect_scores(db, row, wish),
+        referrer[2] + referrer[3] if referrer else "",
+        change_class,
+        class_reason,
+        choice.name,
+        queue_position,
+        _collect_scores(db, row, choice),
         due_at,
-        due_why,
-        tuple(_find_blockers(db, row, place, now)),
+        due_reason,
+        tuple(_find_blockers(db, row, queue_position, now)),
     )
 
 
 def _compute_level(db: Connection, row: _ExplainedUrl) -> int:
-    """Links from its seed, which may have begun at a level of its own."""
-    at, seen = row, set[int]()
-    while len(set(load_drawn_depths(db).values())) > 1 and at.source != UrlSource.SEED and at.id not in seen:
-        seen.add(at.id)
-        found = db.execute(URL_SQL, (at.referrer_id,)).fetchone()
-        at = _ExplainedUrl(*found) if found else at
-    return row.depth - (at.depth if at.source == UrlSource.SEED else 0)
+    """Count the links from the seed of a URL, which may start at a level of its own."""
+    ancestor, seen = row, set[int]()
+    has_start_levels = len(set(load_drawn_depths(db).values())) > 1
+    while has_start_levels and ancestor.source != UrlSource.SEED and ancestor.id not in seen:
+        seen.add(ancestor.id)
+        referrer = db.execute(URL_SQL, (ancestor.referrer_id,)).fetchone()
+        ancestor = _ExplainedUrl(*referrer) if referrer else ancestor
+    return row.depth - (ancestor.depth if ancestor.source == UrlSource.SEED else 0)
 
 
 def _classify_change_rate(db: Connection, url_id: int) -> tuple[str, str]:
     hint = db.execute("SELECT changefreq FROM hints WHERE url = ?", (url_id,)).fetchone()
-    said = hint[0] if hint else ""
+    changefreq = hint[0] if hint else ""
     seen = db.execute(
         f"SELECT first_seen, last_visit, visits, {COUNT_CHANGES_SQL} FROM pages AS p WHERE url = ?", (url_id,)
     ).fetchone()
     first, last, visits, changes = seen or (0.0, 0.0, 0, 0)
-    name = estimate_change_class(first, last, visits, changes, said)
+    name = estimate_change_class(first, last, visits, changes, changefreq)
     if has_enough_history(first, last, visits):
         times = "once" if changes == 1 else f"{changes} times"
         return name, f"it changed {times} in {visits} visits over {(last - first) / 86_400:.1f} days"
-    return name, "its sitemap says so" if said else "nothing is known yet"
+    return name, "according to its sitemap" if changefreq else "too few visits to tell"
 
 
 def _find_queue_position(db: Connection, row: _ExplainedUrl, ordering_name: str) -> QueuePosition | None:
-    found = db.execute("SELECT rank FROM queue WHERE url = ?", (row.id,)).fetchone()
-    if found is None:
+    queued = db.execute("SELECT rank FROM queue WHERE url = ?", (row.id,)).fetchone()
+    if queued is None:
         return None
-    rank = float(found[0])
-    ahead_of = "SELECT count(*) FILTER (WHERE rank < ? OR (rank = ? AND url < ?)), count(*) FROM queue"
-    ahead, waiting = db.execute(f"{ahead_of} WHERE host = ?", (rank, rank, row.id, row.host_id)).fetchone()
-    ahead_all, all_ = db.execute(ahead_of, (rank, rank, row.id)).fetchone()
-    part = get_list_number(rank) if ordering_name == "pvalue" else 1 + PRIORITY_LIST_COUNT * ahead // max(1, waiting)
-    return QueuePosition(rank, 1 + ahead, waiting, 1 + ahead_all, all_, part)
+    rank = float(queued[0])
+    count_sql = "SELECT count(*) FILTER (WHERE rank < ? OR (rank = ? AND url < ?)), count(*) FROM queue"
+    ahead, waiting = db.execute(f"{count_sql} WHERE host = ?", (rank, rank, row.id, row.host_id)).fetchone()
+    ahead_all, all_ = db.execute(count_sql, (rank, rank, row.id)).fetchone()
+    is_pvalue = ordering_name == "pvalue"
+    priority_list = get_list_number(rank) if is_pvalue else 1 + PRIORITY_LIST_COUNT * ahead // max(1, waiting)
+    return QueuePosition(rank, 1 + ahead, waiting, 1 + ahead_all, all_, priority_list)
 
 
 def _collect_scores(db: Connection, row: _ExplainedUrl, choice: OrderingChoice) -> dict[str, float]:
-    """What the ordering remembers of it, and the numbers behind other orderings."""
-    order = open_ordering(db, choice)
-    scores = {name: round(tally[row.id], 6) for name, tally in order.get_score_tables().items()}
+    """Collect scores of the current ordering, and the inputs of other orderings."""
+    ordering = open_ordering(db, choice)
+    scores = {name: round(table[row.id], 6) for name, table in ordering.get_score_tables().items()}
     page = db.execute("SELECT link_count FROM pages WHERE url = ?", (row.id,)).fetchone()
-    back = count_sources(db, row.id)
-    scores |= {"links in": back}
+    backlinks = count_sources(db, row.id)
+    scores |= {"links in": backlinks}
     if page:
-        scores |= {"links out": page[0], "pvalue": compute_pvalue(page[0], back)}
+        scores |= {"links out": page[0], "pvalue": compute_pvalue(page[0], backlinks)}
     hint = db.execute("SELECT priority FROM hints WHERE url = ?", (row.id,)).fetchone()
     if hint and hint[0] >= 0:
         scores["sitemap priority"] = hint[0]
-    mark = db.execute("SELECT value FROM marks WHERE url = ? AND kind = 'relevance'", (row.id,)).fetchone()
-    if mark:
-        scores["relevance"] = round(unpack_relevance(mark[0]), 4)
+    relevance = db.execute("SELECT value FROM marks WHERE url = ? AND kind = 'relevance'", (row.id,)).fetchone()
+    if relevance:
+        scores["relevance"] = round(unpack_relevance(relevance[0]), 4)
     if counts := choice.popularity.counts.get(row.path):
         scores |= {"TEC": counts.tec, "UEC": counts.uec, "TIC": counts.tic, "UIC": counts.uic}
     return scores
@@ -165,64 +167,60 @@ def _find_due_time(db: Connection, row: _ExplainedUrl, now: float) -> tuple[floa
     if row.state == UrlState.QUEUED:
         (open_at,) = db.execute("SELECT open_at FROM hosts WHERE id = ?", (row.host_id,)).fetchone()
         ready = db.execute("SELECT ready_at FROM queue WHERE url = ?", (row.id,)).fetchone()
-        return max(now, open_at, ready[0] if ready else 0.0), "it waits to be visited in this session"
-    found = db.execute("SELECT due_at FROM due WHERE url = ?", (row.id,)).fetchone()
-    return (float(found[0]), explain_due_times(db, [row.id], now)[row.id]) if found else (0.0, "")
+        return max(now, open_at, ready[0] if ready else 0.0), "it is queued in this session"
+    plan = db.execute("SELECT due_at FROM due WHERE url = ?", (row.id,)).fetchone()
+    return (float(plan[0]), explain_due_times(db, [row.id], now)[row.id]) if plan else (0.0, "")
 
 
 def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition | None, now: float) -> list[str]:
-    """The rules of its host that hold it back now."""
+    """Describe what currently keeps a URL from being fetched."""
     columns = "verdict, hold, open_at, leased, holder, addresses, place"
-    verdict, hold, open_at, leased, holder, addresses, address = db.execute(
+    failure, backoff_reason, open_at, leased, holder, addresses, address = db.execute(
         f"SELECT {columns} FROM hosts WHERE id = ?", (row.host_id,)
     ).fetchone()
-    said = []
-    if verdict:
-        said.append(f"the host is given up for this session: {verdict}")
+    blockers = []
+    if failure:
+        blockers.append(f"the host was given up for this session: {failure}")
     rules = _load_robots_rules(db, row.host_name)
     if rules is not None and not rules.is_allowed(row.request_url or row.url):
-        said.append("robots.txt of the host does not allow it")
+        blockers.append("robots.txt does not allow it")
     if row.state != UrlState.QUEUED:
-        return said
+        return blockers
     lease = db.execute("SELECT migrant, until FROM leases WHERE url = ?", (row.id,)).fetchone()
     if lease:
-        said.append(f"it is in the hands of migrant {lease[0]} until {_format_time(lease[1])}")
+        blockers.append(f"leased by worker {lease[0]} until {_format_time(lease[1])}")
     if open_at > now:
-        said.append(
-            f"the host rests until {_format_time(open_at)}" + (f": {hold}" if hold else ", between two requests")
-        )
+        cause = f"back-off after {backoff_reason}" if backoff_reason else "crawl delay"
+        blockers.append(f"the host is not requested before {_format_time(open_at)} ({cause})")
     ready = db.execute("SELECT ready_at FROM queue WHERE url = ?", (row.id,)).fetchone()
     if ready and ready[0] > now:
-        said.append(f"it was tried {row.attempts} times and is left alone until {_format_time(ready[0])}")
+        blockers.append(f"{row.attempts} attempts failed; the next is not before {_format_time(ready[0])}")
     if not addresses:
-        said.append("the address of the host is not known yet")
-    said += _describe_crawl_delay(db, row.host_id, rules, position)
+        blockers.append("the host name is not resolved yet")
+    blockers += _describe_crawl_delay(db, row.host_id, rules, position)
     if leased and not lease:
-        said.append(f"migrant {holder} holds {leased} URLs of the host")
-    if (
-        address
-        and db.execute(
-            "SELECT 1 FROM hosts WHERE place = ? AND id <> ? AND leased > 0", (address, row.host_id)
-        ).fetchone()
-    ):
-        said.append(f"another host at the same address ({address}) is being asked")
-    return said
+        blockers.append(f"worker {holder} has leased {leased} URLs of the host")
+    sql = "SELECT 1 FROM hosts WHERE place = ? AND id <> ? AND leased > 0"
+    if address and db.execute(sql, (address, row.host_id)).fetchone():
+        blockers.append(f"another host with the same IP address ({address}) is being crawled")
+    return blockers
 
 
 def _describe_crawl_delay(
     db: Connection, host_id: int, rules: RobotsRules | None, position: QueuePosition | None
 ) -> list[str]:
-    """How long those before it take, one after the other."""
-    asked = rules.get_crawl_delay() if rules is not None else None
-    (learned,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host_id,)).fetchone()
-    pause = max(float(json.loads(get_meta(db, "settings", "{}")).get("delay", 1.0)), asked or 0.0, learned)
-    if position is None or not pause or position.host_position == 1:
+    """Describe how long the URLs queued before it take with the crawl delay; empty if there are none."""
+    robots_delay = rules.get_crawl_delay() if rules is not None else None
+    (learned_delay,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host_id,)).fetchone()
+    settings = json.loads(get_meta(db, "settings", "{}"))
+    delay = max(float(settings.get("delay", 1.0)), robots_delay or 0.0, learned_delay)
+    if position is None or not delay or position.host_position == 1:
         return []
-    whose = "robots.txt asks for" if asked and asked >= pause else "politeness keeps"
-    whose = "its complaints taught" if learned >= pause else whose
-    wait = pause * (position.host_position - 1)
+    source = "from robots.txt" if robots_delay and robots_delay >= delay else "from the politeness settings"
+    source = "learned from rate limits" if learned_delay >= delay else source
+    ahead = position.host_position - 1
     return [
-        f"{whose} {pause:g} s between requests, and {position.host_position - 1:,} of the host go before it: {wait:,.0f} s"
+        f"crawl delay of {delay:g} s ({source}) with {ahead:,} URLs of the host ahead of it: {delay * ahead:,.0f} s"
     ]
 
 
@@ -231,5 +229,5 @@ def _load_robots_rules(db: Connection, host: Host) -> RobotsRules | None:
     return build_robots_rules(robots, get_robots_agent(db)) if robots else None
 
 
-def _format_time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+def _format_time(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M:%S")

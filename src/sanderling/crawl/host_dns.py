@@ -1,4 +1,4 @@
-"""From host names to addresses: asked in threads, pinned with the host; a host that leads inside is refused."""
+"""Resolve host names in background threads and pin the addresses. Hosts with only private addresses are given up."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -12,7 +12,7 @@ from sanderling.models import Reason, UrlState
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.normalize import get_hostname
 
-RETRY_SECONDS = 2.0  # before a name that was not found is asked for again
+RETRY_SECONDS = 2.0  # before a failed lookup is repeated
 MAX_CONCURRENT_LOOKUPS = 32
 
 
@@ -27,23 +27,23 @@ class HostResolver:
         self.pending_lookups: dict[int, Future[DnsAnswer]] = {}
 
     def resolve_hosts(self, pool: ThreadPoolExecutor) -> None:
-        """Ask for the addresses of hosts that have none, and take in what was answered."""
+        """Store finished lookups, and start lookups for hosts without an address."""
         if self.context.queue.politeness.uses_proxy:
             return
         now = self.clock()
-        for host, future in list(self.pending_lookups.items()):
+        for host_id, future in list(self.pending_lookups.items()):
             if future.done():
-                del self.pending_lookups[host]
-                self._store_answer(host, future.result(), now)
+                del self.pending_lookups[host_id]
+                self._store_answer(host_id, future.result(), now)
         if len(self.pending_lookups) < MAX_CONCURRENT_LOOKUPS:
-            for new in self.context.hosts.find_unresolved(now, MAX_CONCURRENT_LOOKUPS):
-                if new.id not in self.pending_lookups:
-                    self.context.crawl_log.record_signal(Signal.TO_MAP, 1, new.name)
-                    self.pending_lookups[new.id] = pool.submit(self.resolver.lookup, get_hostname(new.name))
-                    self._take_cached_answer(new, now)
+            for host in self.context.hosts.find_unresolved(now, MAX_CONCURRENT_LOOKUPS):
+                if host.id not in self.pending_lookups:
+                    self.context.crawl_log.record_signal(Signal.TO_MAP, 1, host.name)
+                    self.pending_lookups[host.id] = pool.submit(self.resolver.lookup, get_hostname(host.name))
+                    self._take_cached_answer(host, now)
 
     def _take_cached_answer(self, unresolved: UnresolvedHost, now: float) -> None:
-        """An answer from the cache needs no waiting."""
+        """Store an answer that came from the DNS cache at once."""
         future = self.pending_lookups[unresolved.id]
         if future.done():
             del self.pending_lookups[unresolved.id]

@@ -1,4 +1,7 @@
-"""Open the rooms of a crawl over a collection."""
+"""Build the crawl context of a collection: open its database, archive, frontier and revisit schedule.
+
+open_context -> open_collection -> build_context -> requeue pages of truncated WARC files
+"""
 
 import json
 from collections import Counter
@@ -13,15 +16,15 @@ import msgspec
 from sanderling.changes.change_store import ChangeStore
 from sanderling.clock import Clock
 from sanderling.config.settings import ScopeSettings
-from sanderling.crawl.choose_ordering import merge_stored_choice, open_ordering
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choice, open_ordering
+from sanderling.crawl.context import CrawlContext, RunState
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
 from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
 from sanderling.crawl.stages.redirect_loops import RedirectLoops
 from sanderling.crawl.stages.resources import PageResources
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, transaction
-from sanderling.db.schema.revisit import MIGRATIONS as REFRESH
+from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
 from sanderling.db.wal import run_checkpoints
 from sanderling.dedup.near_duplicates import IncrementalPairing
 from sanderling.errors import DatabaseUnavailable, UsageError
@@ -66,119 +69,144 @@ from sanderling.warc.cdxj_index import open_cdxj_index
 from sanderling.warc.remote import RemoteArchive, open_remote_archive
 
 MAX_RETRIES = 2
-BLOCKLIST_META_KEY = "forgotten"  # in the meta table: patterns of URLs that stay out
+BLOCKLIST_META_KEY = "forgotten"  # meta table: patterns of deleted URLs, which are never queued again
 T = TypeVar("T")
 
 
 @contextmanager
 def open_context(
-    folder: Path, request: CrawlRequest, seeds: Sequence[NormalizedUrl], clock: Clock
+    folder: Path,
+    request: CrawlRequest,
+    seeds: Sequence[NormalizedUrl],
+    clock: Clock,
+    *,
+    stats: Counter[str] | None = None,
+    build_ordering: OrderingBuilder | None = None,
 ) -> Iterator[tuple[CrawlContext, CrawlRequest]]:
-    """The rooms of a crawl into a folder, open until it ends; and the request, with the order that is remembered."""
+    """Open the crawl context of a folder. Also yields the request, completed with the stored ordering."""
     with (
         open_collection(folder, request.workers.store) as collection,
-        run_checkpoints(folder / DATABASE_FILE) as write_back,
+        run_checkpoints(folder / DATABASE_FILE) as start_checkpoint,
     ):
         request = msgspec.structs.replace(
             request, ordering_choice=merge_stored_choice(collection.db, request.ordering_choice)
         )
-        far = load_depth_limits(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
-        house = build_context(collection, request, seeds, far.limit, clock)
-        house.url_filter.set_start_depths(far.start_depths)
-        house.start_checkpoint = write_back
-        with house.archive, closing(house.crawl_log):
-            for repaired in house.archive.repairs:
-                house.crawl_log.write_message(repaired.description)
-            _requeue_lost_pages(house)
-            yield house, request
+        depth_limits = load_depth_limits(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
+        context = build_context(
+            collection,
+            request,
+            seeds,
+            depth_limits.limit,
+            clock,
+            stats=stats,
+            build_ordering=build_ordering,
+            start_checkpoint=start_checkpoint,
+        )
+        context.url_filter.set_start_depths(depth_limits.start_depths)
+        with context.archive, closing(context.crawl_log):
+            for repair in context.archive.repairs:
+                context.crawl_log.write_message(repair.description)
+            _requeue_lost_pages(context)
+            yield context, request
 
 
 def _requeue_lost_pages(context: CrawlContext) -> None:
-    """Forget what damaged WARC files have lost, and queue those pages."""
+    """Requeue pages whose records were cut off from a damaged WARC file, and report each file."""
     with transaction(context.db):
         lost = reset_pages_of_short_files(context.db, context.archive.repairs)
         requeue_pages(context.db, [page for pages in lost.values() for page in pages])
-    context.damage_messages = [describe_lost_pages(file, len(pages)) for file, pages in lost.items()]
-    for line in context.damage_messages:
-        context.crawl_log.write_message(line)
+    context.damage_messages.extend(describe_lost_pages(file, len(pages)) for file, pages in lost.items())
+    for message in context.damage_messages:
+        context.crawl_log.write_message(message)
 
 
 def read_scheduled_collection(folder: Path) -> Collection | None:
-    """A collection to look at, with its plans of when to come back; None: nobody has made any."""
-    rooms = {"refresh": REFRESH}
+    """Open a collection read-only, with current revisit tables. Returns None if it has no revisit schedule."""
+    migrations = {"refresh": REVISIT_MIGRATIONS}
     collection = open_collection_read_only(folder)
-    if is_schema_current(collection.db, rooms):
+    if is_schema_current(collection.db, migrations):
         return collection
-    is_planned = collection.db.execute("SELECT 1 FROM migrations WHERE room = 'refresh'").fetchone() is not None
+    is_scheduled = collection.db.execute("SELECT 1 FROM migrations WHERE room = 'refresh'").fetchone() is not None
     collection.close()
-    if not is_planned:
+    if not is_scheduled:
         return None
-    with open_collection(folder) as ours:  # an older version made them: bring them up to date first
-        apply_migrations(ours.db, rooms)
+    with open_collection(folder) as writable:  # the schedule was written by an older version
+        apply_migrations(writable.db, migrations)
     return open_collection_read_only(folder)
 
 
 def build_context(
-    collection: Collection, request: CrawlRequest, seeds: Sequence[NormalizedUrl], depth: int, clock: Clock
+    collection: Collection,
+    request: CrawlRequest,
+    seeds: Sequence[NormalizedUrl],
+    depth: int,
+    clock: Clock,
+    *,
+    stats: Counter[str] | None = None,
+    build_ordering: OrderingBuilder | None = None,
+    start_checkpoint: Callable[[], None] = lambda: None,
 ) -> CrawlContext:
-    """Open the rooms of one crawl over a collection, repaired to what was committed."""
+    """Build the context of one crawl. Truncates the archive to the lengths that were committed."""
     db, limits = collection.db, request.limits
-    apply_migrations(db, {"refresh": REFRESH})
-    catalogue, ledger = PageCatalog(db), ChangeStore(db)
-    archive, offsite = _open_archive(collection, catalogue, request.workers.archive, clock)
-    book = UrlStore(db, UrlCache(request.memory.url_cache_size, EvictionPolicy(request.memory.url_cache)))
-    wish = merge_stored_choice(db, request.ordering_choice)
-    order = open_ordering(db, wish)
-    judge = _open_url_filter(db, request.scope, seeds, depth)
-    queue = _open_queue(db, request, order, judge)
+    apply_migrations(db, {"refresh": REVISIT_MIGRATIONS})
+    catalog, change_store = PageCatalog(db), ChangeStore(db)
+    archive, remote_archive = _open_archive(collection, catalog, request.workers.archive, clock)
+    url_store = UrlStore(db, UrlCache(request.memory.url_cache_size, EvictionPolicy(request.memory.url_cache)))
+    choice = merge_stored_choice(db, request.ordering_choice)
+    ordering = (build_ordering or open_ordering)(db, choice)
+    url_filter = _open_url_filter(db, request.scope, seeds, depth)
+    resources = PageResources(db, url_store, url_filter, change_store, catalog) if request.fetching.resources else None
     return CrawlContext(
         db=db,
-        url_store=book,
-        queue=queue,
+        url_store=url_store,
+        queue=_open_queue(db, request, ordering, url_filter),
         hosts=HostStore(db),
-        url_filter=judge,
-        ordering=order,
-        ordering_name=wish.name,
+        url_filter=url_filter,
+        ordering=ordering,
+        ordering_name=choice.name,
+        saves_ordering=build_ordering is None,
         collection_limit=CollectionLimit(db, limits.keep) if limits.keep else None,
         sitemap_hints=SitemapHintStore(db),
-        change_store=ledger,
-        page_resources=PageResources(db, book, judge, ledger, catalogue) if request.fetching.resources else None,
+        change_store=change_store,
+        page_resources=resources,
         change_lists=ChangeLists(db, request.revisit.threshold),
         sitemap_schedule=SitemapSchedule(db),
         tvi_files=TviFiles(db),
         notice_clusters=NoticeClusters(db),
-        redirect_loops=RedirectLoops(db, book, order, clock(), request.fetching.cookies),
+        redirect_loops=RedirectLoops(db, url_store, ordering, clock(), request.fetching.cookies),
         revisit_schedule=RevisitSchedule(db, get_policy(request.revisit.policy), get_budget(request)),
         agent_token=build_fetch_settings(request).agent_token,
         use_sitemaps=request.scope.sitemaps,
-        catalog=catalogue,
+        catalog=catalog,
         near_duplicates=IncrementalPairing(db),
         link_graph=_open_link_graph(db),
         archive=archive,
-        cdxj_index=open_cdxj_index(
-            collection.cdxj_folder, collection.archive_folder, catalogue.load_committed_lengths()
-        ),
+        cdxj_index=open_cdxj_index(collection.cdxj_folder, collection.archive_folder, catalog.load_committed_lengths()),
         crawl_log=CrawlLog(collection.log_folder),
-        remote_archive=offsite,
-        session=int(get_meta(db, "session", "1")),
+        remote_archive=remote_archive,
+        state=RunState(Counter() if stats is None else stats, int(get_meta(db, "session", "1"))),
         max_retries=MAX_RETRIES,
         backoff_seconds=request.politeness.backoff,
-        stats=Counter(),
+        start_checkpoint=start_checkpoint,
     )
 
 
 def _open_archive(
     collection: Collection, catalog: PageCatalog, remote_url: str, clock: Clock
 ) -> tuple[Archive, RemoteArchive | None]:
-    """The archive, and the other place its full files go to, if there is one; the catalogue knows every file of it."""
-    offsite = open_remote_archive(collection.archive_folder, remote_url)
-    there = offsite.list_files() if offsite else {}
-    archive = open_archive(collection.archive_folder, catalog.load_committed_lengths(), clock=clock, remote_files=there)
-    archive.on_file_full = offsite.start_upload if offsite else None
+    """Open the WARC archive and the remote archive, if one is configured. Registers all files in the catalog."""
+    remote_archive = open_remote_archive(collection.archive_folder, remote_url)
+    archive = open_archive(
+        collection.archive_folder,
+        catalog.load_committed_lengths(),
+        clock=clock,
+        remote_files=remote_archive.list_files() if remote_archive else {},
+    )
+    archive.on_file_full = remote_archive.start_upload if remote_archive else None
     with transaction(collection.db):
         for name, length in archive.get_flushed_lengths().items():
             catalog.upsert_file(name, length)
-    return archive, offsite
+    return archive, remote_archive
 
 
 def _open_link_graph(db: Connection) -> LinkGraph:
@@ -188,13 +216,13 @@ def _open_link_graph(db: Connection) -> LinkGraph:
 
 
 def _open_url_filter(db: Connection, scope: ScopeSettings, seeds: Sequence[NormalizedUrl], depth: int) -> UrlFilter:
-    judge = UrlFilter(_load_scope_rule(db, scope, seeds), depth, _load_pattern_budget(db), dust.load_rules(db))
-    judge.blocklist = compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]")))
-    return judge
+    url_filter = UrlFilter(_load_scope_rule(db, scope, seeds), depth, _load_pattern_budget(db), dust.load_rules(db))
+    url_filter.blocklist = compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]")))
+    return url_filter
 
 
 def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_filter: UrlFilter) -> UrlQueue:
-    """The queue; hosts that have all the pages they may have get no others."""
+    """Open the URL queue. Hosts that reached their page limit are marked full in the URL filter."""
     queue = UrlQueue(db, build_politeness(request), ordering.host_preference)
     if request.limits.limit_per_host:
         queue.quota = HostQuota(db, request.limits.limit_per_host)
@@ -203,14 +231,14 @@ def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_f
 
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:
-    """The seeds of a collection add up: a second site joins the first."""
-    known = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
-    every = list(dict.fromkeys([*known, *(seed.url for seed in seeds)]))
-    if not every:
-        raise UsageError("say what to crawl: sanderling crawl https://example.org/")
-    set_meta(db, "seeds", json.dumps(every))
-    arrived = [Url(url) for url in json.loads(get_meta(db, SEED_REDIRECTS_META_KEY, "[]"))]
-    return build_scope_rule([*every, *arrived], ScopeKind(scope.scope), scope.include, scope.exclude)
+    """Build the scope from all seeds of the collection, old and new. Stores the new seeds."""
+    stored = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
+    all_seeds = list(dict.fromkeys([*stored, *(seed.url for seed in seeds)]))
+    if not all_seeds:
+        raise UsageError("no URL to crawl; give one, for example: sanderling crawl https://example.org/")
+    set_meta(db, "seeds", json.dumps(all_seeds))
+    redirect_targets = [Url(url) for url in json.loads(get_meta(db, SEED_REDIRECTS_META_KEY, "[]"))]
+    return build_scope_rule([*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude)
 
 
 def _load_pattern_budget(db: Connection) -> PatternBudget:
@@ -222,9 +250,9 @@ def _load_pattern_budget(db: Connection) -> PatternBudget:
 
 
 def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -> T:
-    """Do it. A shared database may go away and return meanwhile: then what was not committed is done again.
+    """Run an attempt, and repeat it after the shared database was unreachable for a while.
 
-    That of a new collection has to be there: its address may be mistyped.
+    Uncommitted work is done again. The database of a new collection must answer at once: its address may be mistyped.
     """
     if store and not has_collection(folder):
         _wait_for_store(store, 0.0)
@@ -238,7 +266,7 @@ def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -
 
 
 def _wait_for_store(store: str, timeout_seconds: float | None = None) -> None:
-    """Wait until a shared database is back, or say that it is gone for good."""
+    """Wait until a shared database accepts connections. Raises DatabaseUnavailable after the timeout."""
     from sanderling.db import postgres
 
     postgres.connect_postgres(store, postgres.RECONNECT_SECONDS if timeout_seconds is None else timeout_seconds).close()

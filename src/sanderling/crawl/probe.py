@@ -1,4 +1,4 @@
-"""Ask for one URL, as the crawler would, and look at the answer; nothing is stored."""
+"""Fetch one URL as the crawler would, without storing it."""
 
 import time
 
@@ -18,7 +18,7 @@ TIMEOUT_SECONDS = 90.0
 
 
 class ProbeResult(Struct, frozen=True):
-    """What came back."""
+    """The response to a probe."""
 
     status: int
     outcome: Outcome
@@ -28,25 +28,27 @@ class ProbeResult(Struct, frozen=True):
     content_type: str
     location: str
     body: bytes
-    nofollow: bool = False  # says the page, or a header
+    nofollow: bool = False
     noindex: bool = False
 
 
 def probe_url(url: NormalizedUrl, settings: FetchSettings, role: UrlRole = UrlRole.PAGE) -> ProbeResult:
-    """Fetch one URL through guard and limits; robots.txt is not asked, a person is."""
+    """Fetch one URL with the crawler's address checks and limits. Does not check robots.txt."""
     host = get_host(url.url)
-    free = RobotsTxt(host, 404, b"", 0.0, 2e9)
-    visits, _ = _fetch_once(host, url, settings, free, role)
+    allow_all = RobotsTxt(host, 404, b"", 0.0, 2e9)
+    visits, _ = _fetch_once(host, url, settings, allow_all, role)
     visit = visits[0]
     record = read_member(visit.response_record) if visit.response_record else None
-    kind = next((value for name, value in record.http_headers if name.lower() == "content-type"), "") if record else ""
+    content_type = (
+        next((value for name, value in record.http_headers if name.lower() == "content-type"), "") if record else ""
+    )
     return ProbeResult(
         visit.status,
         visit.outcome,
         visit.reason,
         visit.detail,
         visit.mime,
-        kind,
+        content_type,
         visit.location,
         record.body if record else b"",
         visit.nofollow,
@@ -55,7 +57,7 @@ def probe_url(url: NormalizedUrl, settings: FetchSettings, role: UrlRole = UrlRo
 
 
 def probe_robots(host: Host, settings: FetchSettings) -> RobotsTxt:
-    """Fetch a host's robots.txt, with its status."""
+    """Fetch the robots.txt of a host. Status 0 means no response."""
     _, robots = _fetch_once(host, NormalizedUrl(Url(f"{host}/robots.txt"), f"{host}/robots.txt"), settings, None)
     return robots[0] if robots else RobotsTxt(host, 0, b"", time.time(), time.time())
 
@@ -64,32 +66,32 @@ def _fetch_once(
     host: Host, url: NormalizedUrl, settings: FetchSettings, robots: RobotsTxt | None, role: UrlRole = UrlRole.PAGE
 ) -> tuple[list[Visit], list[RobotsTxt]]:
     addresses = () if settings.proxy else _resolve_addresses(host, settings)
-    trip = FetchLoop(settings, skip_fingerprints)
+    fetch_loop = FetchLoop(settings, skip_fingerprints)
     visits: list[Visit] = []
-    found: list[RobotsTxt] = []
+    robots_files: list[RobotsTxt] = []
     try:
-        stop = FetchTask(1, 1, url.url, url.request_url, role=role)
-        trip.submit(FetchBatch(host, (stop,), addresses, robots, 0.0, 1))
+        task = FetchTask(1, 1, url.url, url.request_url, role=role)
+        fetch_loop.submit(FetchBatch(host, (task,), addresses, robots, 0.0, 1))
         deadline = time.monotonic() + TIMEOUT_SECONDS
-        while trip.load and time.monotonic() < deadline:
-            parcel = trip.run_for(0.2)
-            visits += parcel.visits
-            found += parcel.robots
-            if robots is None and found:
+        while fetch_loop.load and time.monotonic() < deadline:
+            report = fetch_loop.run_for(0.2)
+            visits += report.visits
+            robots_files += report.robots
+            if robots is None and robots_files:
                 break
     finally:
-        trip.close()
+        fetch_loop.close()
     if robots is not None and not visits:
-        raise UsageError(f"{url.url} did not answer within {TIMEOUT_SECONDS:.0f} s")
-    return visits, found
+        raise UsageError(f"{url.url} did not respond within {TIMEOUT_SECONDS:.0f} s")
+    return visits, robots_files
 
 
 def _resolve_addresses(host: Host, settings: FetchSettings) -> tuple[str, ...]:
     answer = DnsResolver().lookup(get_hostname(host))
     if not answer.addresses:
-        raise UsageError(f"{get_hostname(host)} has no address: {answer.detail or 'the name is not known'}")
+        raise UsageError(f"cannot resolve {get_hostname(host)}: {answer.detail or 'unknown host name'}")
     if not settings.allow_private and not filter_global(answer.addresses):
         raise UsageError(
-            f"{get_hostname(host)} is at a private address ({answer.addresses[0]}); --allow-private asks it all the same"
+            f"{get_hostname(host)} has a private address ({answer.addresses[0]}); use --allow-private to fetch it"
         )
     return answer.addresses

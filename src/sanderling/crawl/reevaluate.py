@@ -1,11 +1,11 @@
-"""Which of the URLs we know are wanted in this run: seeds, what other rules let in or out, what is asked for again."""
+"""Decide at the start of a run which known URLs to queue: seeds, URLs under changed rules, evicted and parked pages."""
 
 import json
 from collections.abc import Collection, Sequence
 
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.request import CrawlRequest
-from sanderling.crawl.stages.page_links import evict_worst
+from sanderling.crawl.stages.rank_updates import evict_worst
 from sanderling.crawl.stages.sitemaps import can_list_url
 from sanderling.db.connection import Connection
 from sanderling.dedup.url_variants import find_redundant_ids
@@ -19,8 +19,8 @@ from sanderling.storage.queries import load_urls
 from sanderling.urls.normalize import NormalizedUrl
 from sanderling.urls.scope import check_scope
 
-RULES_META_KEY = "rules"  # in the meta table: those of the last run
-OWN_HOSTS_META_KEY = "own_hosts"  # the same for hosts whose robots.txt is ignored
+RULES_META_KEY = "rules"  # meta table: rules of the last run
+OWN_HOSTS_META_KEY = "own_hosts"  # meta table: hosts whose robots.txt was ignored
 REEVALUATED_REASONS = (
     Reason.OUT_OF_SCOPE,
     Reason.EXCLUDED,
@@ -54,7 +54,7 @@ def enqueue_seeds(context: CrawlContext, seeds: Sequence[NormalizedUrl], now: fl
 
 
 def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float) -> None:
-    """When other rules hold than in the last run: what was skipped may be wanted now, and the other way round."""
+    """If the rules differ from the last run, queue URLs they now admit and dequeue URLs they now reject."""
     rules = json.dumps(
         [
             request.scope.scope,
@@ -69,9 +69,9 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
             *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in context.url_filter.dust_rules),
         ]
     )
-    before = get_meta(context.db, RULES_META_KEY)
+    stored_rules = get_meta(context.db, RULES_META_KEY)
     set_meta(context.db, RULES_META_KEY, rules)
-    if before in ("", rules):
+    if stored_rules in ("", rules):
         return
     _dequeue_rejected(context)
     rows = context.db.execute(
@@ -80,10 +80,10 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
         f" WHERE u.state = ? AND u.reason IN ({_build_placeholders(REEVALUATED_REASONS)})",
         (UrlState.SKIPPED, *REEVALUATED_REASONS),
     ).fetchall()
-    others: list[tuple[int, Reason, str]] = []  # what is skipped for another reason now
-    for id_, url, depth, wire, via, source, reason_before in rows:
+    other_reasons: list[tuple[int, Reason, str]] = []
+    for id_, url, depth, request_url, referrer_id, source, reason_before in rows:
         candidate = CandidateUrl(
-            Url(url), wire, depth, UrlSource(source), via, rank=context.ordering.rank_known(id_, depth)
+            Url(url), request_url, depth, UrlSource(source), referrer_id, rank=context.ordering.rank_known(id_, depth)
         )
         reason, note = context.url_filter.find_rejection(
             candidate.url, depth, candidate.source, _is_foreign_sitemap_url(context, candidate, id_), now
@@ -91,22 +91,22 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
         if not reason:
             context.url_store.requeue_skipped(id_, candidate)
         elif reason != reason_before:
-            others.append((id_, reason, note))
-    update_skip_reasons(context.db, others)
+            other_reasons.append((id_, reason, note))
+    update_skip_reasons(context.db, other_reasons)
 
 
 def apply_ignore_robots_changes(context: CrawlContext, request: CrawlRequest) -> None:
-    """When other hosts are our user's own than in the last run: read each robots.txt anew, try what it kept out."""
-    own = json.dumps(sorted(request.politeness.ignore_robots))
-    if own == get_meta(context.db, OWN_HOSTS_META_KEY, "[]"):
+    """If `--ignore-robots` differs from the last run, fetch robots.txt again and queue URLs it blocked."""
+    ignored_hosts = json.dumps(sorted(request.politeness.ignore_robots))
+    if ignored_hosts == get_meta(context.db, OWN_HOSTS_META_KEY, "[]"):
         return
-    set_meta(context.db, OWN_HOSTS_META_KEY, own)
+    set_meta(context.db, OWN_HOSTS_META_KEY, ignored_hosts)
     context.hosts.expire_robots()
     enqueue_all_pages(context, states=(), reasons=(Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE))
 
 
 def _is_foreign_sitemap_url(context: CrawlContext, candidate: CandidateUrl, url_id: int) -> bool:
-    """Does only a sitemap or feed of another site name it?"""
+    """Whether only a sitemap or feed of another site lists the URL."""
     if candidate.source not in PUBLISHER_SOURCES or candidate.referrer_id == 0 or load_source_ids(context.db, url_id):
         return False
     sitemap = load_urls(context.db, [candidate.referrer_id]).get(candidate.referrer_id, "")
@@ -114,49 +114,54 @@ def _is_foreign_sitemap_url(context: CrawlContext, candidate: CandidateUrl, url_
 
 
 def _dequeue_rejected(context: CrawlContext) -> None:
-    """Take pages out of the queue that are no longer wanted; one that was visited before stays what it was."""
+    """Dequeue pages that the rules now reject. Pages that were visited before keep their state."""
     db = context.db
     rows = db.execute(
         "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
         " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id WHERE u.role = ?",
         (UrlRole.PAGE,),
     ).fetchall()
-    double = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, url, _, _ in rows])
-    gone = [
-        (id_, UrlState.VISITED if held else UrlState.SKIPPED, Reason.NONE if held else why)
-        for id_, url, depth, held in rows
-        if (why := Reason.DUPLICATE if id_ in double else _find_rejection(context, url, depth)) is not Reason.NONE
+    redundant = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, url, _, _ in rows])
+    rejected = [
+        (id_, UrlState.VISITED if page_id else UrlState.SKIPPED, Reason.NONE if page_id else reason)
+        for id_, url, depth, page_id in rows
+        if (reason := Reason.DUPLICATE if id_ in redundant else _find_rejection(context, url, depth)) is not Reason.NONE
     ]
-    dequeue_urls(db, gone)
+    dequeue_urls(db, rejected)
 
 
 def requeue_evicted(context: CrawlContext, now: float) -> None:
-    """Pages that left a full collection, and what had no room in it, may be better than others by now."""
+    """Evict pages of a full collection, then queue evicted pages that now rank better."""
     if context.collection_limit is None:
         return
     evict_worst(context, context.collection_limit, now)
-    better = dict(context.collection_limit.find_readmittable(context.ordering))
-    for id_, url in load_urls(context.db, list(better)).items():
-        (via,) = context.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
-        place = context.ordering.rank_for_retention(id_, better[id_], 0.0)
-        context.url_store.requeue_skipped(id_, CandidateUrl(Url(url), depth=better[id_], referrer_id=via, rank=place))
+    readmitted = dict(context.collection_limit.find_readmittable(context.ordering))
+    for id_, url in load_urls(context.db, list(readmitted)).items():
+        (referrer_id,) = context.db.execute("SELECT via FROM urls WHERE id = ?", (id_,)).fetchone()
+        rank = context.ordering.rank_for_retention(id_, readmitted[id_], 0.0)
+        context.url_store.requeue_skipped(
+            id_, CandidateUrl(Url(url), depth=readmitted[id_], referrer_id=referrer_id, rank=rank)
+        )
 
 
 def load_parked_pages(db: Connection) -> list[int]:
-    """Pages that specialised migrants keep."""
+    """Load the ids of pages that workers keep because they did not match a template filter."""
     return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_SIMILAR,))]
 
 
 def requeue_parked_pages(context: CrawlContext, page_ids: Collection[int]) -> int:
-    """Ask for pages that migrants keep: they come with the next errands, and the web is not asked again."""
+    """Queue parked pages; workers return them without fetching them again. Returns their number."""
     for id_ in page_ids:
-        url, depth, wire, via = context.db.execute(
+        url, depth, request_url, referrer_id = context.db.execute(
             "SELECT h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
             " WHERE u.id = ?",
             (id_,),
         ).fetchone()
         context.url_store.requeue_skipped(
-            id_, CandidateUrl(Url(url), wire, depth, referrer_id=via, rank=context.ordering.rank_known(id_, depth))
+            id_,
+            CandidateUrl(
+                Url(url), request_url, depth, referrer_id=referrer_id, rank=context.ordering.rank_known(id_, depth)
+            ),
         )
     return len(page_ids)
 
@@ -166,22 +171,25 @@ def enqueue_all_pages(
     states: Sequence[UrlState] = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED),
     reasons: Sequence[Reason] = (),
 ) -> int:
-    """Queue every page we hold, what was missing or failed, and what was skipped for these reasons; say how many."""
+    """Queue all pages in these states, or skipped for these reasons, if the rules admit them. Returns their number."""
     db = context.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        f" WHERE u.state IN ({_build_placeholders(states)}) OR (u.state = ? AND u.reason IN ({_build_placeholders(reasons)}))",
+        f" WHERE u.state IN ({_build_placeholders(states)})"
+        f" OR (u.state = ? AND u.reason IN ({_build_placeholders(reasons)}))",
         (*states, UrlState.SKIPPED, *reasons),
     ).fetchall()
-    double = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, _, _, url in rows])
-    wanted = [
-        (id_, host, depth) for id_, host, depth, url in rows if id_ not in double and _is_admitted(context, url, depth)
+    redundant = find_redundant_ids(db, context.url_filter.dust_rules, [(id_, url) for id_, _, _, url in rows])
+    admitted = [
+        (id_, host, depth)
+        for id_, host, depth, url in rows
+        if id_ not in redundant and _is_admitted(context, url, depth)
     ]
-    places = context.ordering.rank_all(
-        [(id_, depth) for id_, _, depth in wanted], lambda id_: load_outgoing_links(db, id_).target_ids
+    ranks = context.ordering.rank_all(
+        [(id_, depth) for id_, _, depth in admitted], lambda id_: load_outgoing_links(db, id_).target_ids
     )
-    requeue_urls(db, [(id_, host, place) for (id_, host, _), place in zip(wanted, places, strict=True)])
-    return len(wanted)
+    requeue_urls(db, [(id_, host, rank) for (id_, host, _), rank in zip(admitted, ranks, strict=True)])
+    return len(admitted)
 
 
 def _build_placeholders(values: Sequence[object]) -> str:
@@ -193,6 +201,5 @@ def _is_admitted(context: CrawlContext, url: str, depth: int) -> bool:
 
 
 def _find_rejection(context: CrawlContext, url: str, depth: int) -> Reason:
-    """What the rules say against a URL now."""
-    why = check_scope(context.url_filter.scope_rule, url)
-    return Reason.DEPTH if why is Reason.NONE and context.url_filter.is_too_deep(depth) else why
+    reason = check_scope(context.url_filter.scope_rule, url)
+    return Reason.DEPTH if reason is Reason.NONE and context.url_filter.is_too_deep(depth) else reason

@@ -1,4 +1,4 @@
-"""What a person asked for, and what that means for the rooms."""
+"""The request of a crawl, and the component settings derived from it."""
 
 import os
 import re
@@ -32,25 +32,21 @@ from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.urls.depth_policy import parse_depth
 from sanderling.urls.normalize import NormalizedUrl, find_rejection_reason, get_host, get_hostname, normalize_url
 
-MALFORMED_SCHEME = re.compile(
-    r"https?:[/\\]", re.IGNORECASE
-).match  # where :// is missing it is no host with an empty port
+MALFORMED_SCHEME = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # `http:/x` is not a host with an empty port
 LOCAL_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 HOST_PATTERN = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
-BARE_IPV6 = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # IPv6 without its brackets
+BARE_IPV6 = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # without brackets
 PROXY_URL = re.compile(
     r"(?:https?|socks4a?|socks5h?)://(?:[^/?#\s]*@)?(?:\[[\da-fA-F:.%]+\]|[^/?#@:\s\[\]]+)(?::(\d{1,5}))?/?"
 ).fullmatch
-UNDELAYED_CONNECTIONS = 16  # to one host, where no pause is asked for
-
-
-MAX_WORKERS = 500  # on one machine: each is a process and an open file, and `select` knows 1024 of those
-MIN_LEASE_SECONDS = 10.0  # seconds: a migrant that is well speaks every two, and a busy machine may swallow some
-AUTO_MAX_WORKERS = min(16, 4 * (os.cpu_count() or 1))  # migrants that --workers auto creates at most
+UNDELAYED_CONNECTIONS = 16  # to one host, without a crawl delay
+MAX_WORKERS = 500  # each is a process and an open file; `select` supports 1024 files
+MIN_LEASE_SECONDS = 10.0  # workers send a heartbeat every 2 s; a busy machine may delay some
+AUTO_MAX_WORKERS = min(16, 4 * (os.cpu_count() or 1))  # for --workers auto
 
 
 class CrawlRequest(Struct, frozen=True):
-    """What a person asked for."""
+    """All settings of one crawl."""
 
     seeds: tuple[str, ...]
     scope: ScopeSettings = ScopeSettings()
@@ -62,13 +58,13 @@ class CrawlRequest(Struct, frozen=True):
     memory: UrlCacheSettings = UrlCacheSettings()
     revisit: RevisitSettings = RevisitSettings()
     ordering: OrderingSettings = OrderingSettings()
-    ordering_choice: OrderingChoice = OrderingChoice()  # what `order` says, as it was read
+    ordering_choice: OrderingChoice = OrderingChoice()  # parsed from `ordering`
     command: str = ""
-    uses_template_filter: bool = False  # its migrants carry a brief: they bring home matches and keep the rest
+    uses_template_filter: bool = False  # workers return pages that match and park the others
 
 
 class CrawlSummary(Struct, frozen=True, omit_defaults=True):
-    """How a run ended."""
+    """Result of one run."""
 
     finish_reason: str
     pages: int
@@ -80,26 +76,25 @@ class CrawlSummary(Struct, frozen=True, omit_defaults=True):
     bytes: int
     seconds: float
     pages_per_second: float
-    evicted: int = 0  # pages that left for better ones
-    out_of_scope: int = 0  # links to other sites, never to be followed; not among the skipped
+    evicted: int = 0  # pages removed from a size-limited collection
+    out_of_scope: int = 0  # links to other sites; not counted as skipped
 
 
 def parse_seed(text: str) -> NormalizedUrl:
-    """Spell a seed; a bare host name means https, this machine and plain addresses mean http."""
+    """Parse a seed. Without a scheme, local hosts and IP addresses get http, all other hosts https."""
     raw = text.strip()
-    spelling = normalize_url(raw if "://" in raw else f"{'http' if LOCAL_HOST(raw) else 'https'}://{raw}")
-    if spelling is None or (
+    url = normalize_url(raw if "://" in raw else f"{'http' if LOCAL_HOST(raw) else 'https'}://{raw}")
+    if url is None or (
         "://" not in raw and (raw.startswith("/") or MALFORMED_SCHEME(raw) or "@" in raw.partition("/")[0])
     ):
-        why = {Reason.SCHEME: "only http and https are crawled", Reason.TOO_LONG: "it is too long"}
-        raise UsageError(
-            f"{redact_password(text)!r} cannot be crawled: {why.get(find_rejection_reason(raw), 'it is no URL')}"
-        )
-    return spelling
+        reasons = {Reason.SCHEME: "only http and https URLs are supported", Reason.TOO_LONG: "the URL is too long"}
+        reason = reasons.get(find_rejection_reason(raw), "not a valid URL")
+        raise UsageError(f"{redact_password(text)!r} cannot be crawled: {reason}")
+    return url
 
 
 def parse_depth_limit(text: str) -> int:
-    """Read a depth limit as `organise.depth` does; -1 means no limit."""
+    """Parse a depth limit; -1 means no limit."""
     if text.strip() == "-1":
         return -1
     depth = parse_depth(text, Random())
@@ -107,39 +102,39 @@ def parse_depth_limit(text: str) -> int:
 
 
 def count_workers(workers: WorkerSettings) -> int:
-    """How many worker processes: what was asked for, else one per core; auto begins with one."""
+    """Return the number of worker processes: as requested, or one per core. `auto` starts with one."""
     if workers.engine == "processes" and workers.workers > MAX_WORKERS:
-        raise UsageError(f"--workers {workers.workers} is more than one machine can hold; give at most {MAX_WORKERS}")
+        raise UsageError(f"--workers {workers.workers} is too many for one machine; use at most {MAX_WORKERS}")
     return 1 if workers.workers == AUTO_WORKERS else workers.workers or max(1, os.cpu_count() or 1)
 
 
 def count_max_workers(workers: WorkerSettings) -> int:
-    """How many there may ever be at once; what one host is asked at a time is shared among so many."""
+    """Return the maximum number of workers; connections to a host are divided among them."""
     return AUTO_MAX_WORKERS if workers.workers == AUTO_WORKERS else count_workers(workers)
 
 
 def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
-    """What migrants need to know."""
+    """Build the settings that workers receive."""
     fetching, politeness = request.fetching, request.politeness
     name = politeness.user_agent.strip() or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
     if fetching.proxy and not _is_proxy_url(fetching.proxy):
         raise UsageError(
-            f"--proxy: {redact_password(fetching.proxy)!r} is no proxy; write http://HOST:PORT or socks5://HOST:PORT"
-            " (in a password %2F for /, %3F for ?, %23 for #)"
+            f"--proxy: {redact_password(fetching.proxy)!r} is not a proxy URL; use http://HOST:PORT or socks5://HOST:PORT"
+            " (in a password, write %2F for /, %3F for ? and %23 for #)"
         )
-    auth = {}
+    basic_auth = {}
     for item in fetching.basic_auth:
         host, equals, secret = item.partition("=")
         if not equals or ":" not in secret:
-            raise UsageError("--basic-auth wants HOST=USER:PASSWORD")
-        auth[_parse_host("--basic-auth", host, may_show_text=False)] = secret
+            raise UsageError("--basic-auth must have the form HOST=USER:PASSWORD")
+        basic_auth[_parse_host("--basic-auth", host, may_show_text=False)] = secret
     if not fetching.max_body:
-        raise UsageError("--max-body 0 would keep no page at all; leave it out for 20MB")
+        raise UsageError("--max-body 0 would store no page; leave it out for the default of 20MB")
     return FetchSettings(
         user_agent=agent,
         headers=fetching.header,
-        basic_auth=auth,
+        basic_auth=basic_auth,
         cookies=fetching.cookies,
         proxy=fetching.proxy,
         allow_private=fetching.allow_private,
@@ -155,35 +150,34 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
 
 
 def _is_proxy_url(text: str) -> bool:
-    """Is it one that curl takes? What it says of others names them whole, with their passwords."""
-    found = PROXY_URL(text)
-    return found is not None and int(found[1] or 0) < 2**16
+    """Whether curl accepts the proxy URL. Curl's own error message would contain the password."""
+    match = PROXY_URL(text)
+    return match is not None and int(match[1] or 0) < 2**16
 
 
 def _parse_host(flag: str, text: str, may_show_text: bool = True) -> str:
-    """The name of a host as migrants spell it, with the port if one was given."""
-    found = HOST_PATTERN(f"[{text.strip()}]" if BARE_IPV6(text.strip()) else text.strip())
-    spelling = normalize_url(f"http://{found[1]}/") if found else None
-    if not found or spelling is None:
-        said = (
-            repr(text) if may_show_text else "what stands before ="
-        )  # a password, if it was written the other way round
-        raise UsageError(f"{flag}: {said} is no host; write example.org or example.org:8443")
-    return get_hostname(get_host(spelling.url)) + (found[2] or "")
+    """Parse a host name with an optional port. An error shows the text only if it cannot contain a password."""
+    match = HOST_PATTERN(f"[{text.strip()}]" if BARE_IPV6(text.strip()) else text.strip())
+    url = normalize_url(f"http://{match[1]}/") if match else None
+    if not match or url is None:
+        # The text is a password if the user swapped HOST and USER:PASSWORD.
+        shown = repr(text) if may_show_text else "the part before ="
+        raise UsageError(f"{flag}: {shown} is not a host; use example.org or example.org:8443")
+    return get_hostname(get_host(url.url)) + (match[2] or "")
 
 
 def build_politeness(request: CrawlRequest) -> Politeness:
-    """How fast one host may be asked, and whether several migrants may do so."""
-    delay, migrants = request.politeness.delay, count_max_workers(request.workers)
+    """Build the politeness rules: delay, connections per host, and whether workers may share a host."""
+    delay, max_workers = request.politeness.delay, count_max_workers(request.workers)
     if request.workers.lease < MIN_LEASE_SECONDS:
-        raise UsageError(
-            f"--lease: in less than {MIN_LEASE_SECONDS:g} s nobody can tell a silent worker from a busy one"
-        )
+        raise UsageError(f"--lease must be at least {MIN_LEASE_SECONDS:g} s, to tell silent workers from busy ones")
     concurrency = request.politeness.concurrency or (1 if delay > 0 else UNDELAYED_CONNECTIONS)
-    shared = delay == 0 and concurrency >= migrants and not request.fetching.cookies  # each migrant has its own
+    shared = (
+        delay == 0 and concurrency >= max_workers and not request.fetching.cookies
+    )  # each worker has its own cookies
     return Politeness(
         delay_seconds=delay,
-        connections=max(1, concurrency // migrants) if shared else concurrency,
+        connections=max(1, concurrency // max_workers) if shared else concurrency,
         allows_sharing=shared,
         uses_proxy=bool(request.fetching.proxy),
         lease_seconds=request.workers.lease,
@@ -191,12 +185,12 @@ def build_politeness(request: CrawlRequest) -> Politeness:
 
 
 def get_policy(name: str) -> RevisitPolicy:
-    """A refresh policy by its name."""
+    """Return the revisit policy of this name."""
     if name not in POLICIES:
-        raise UsageError(f"there is no policy {name!r}{suggest_or_list_names(name, list(POLICIES))}")
+        raise UsageError(f"unknown revisit policy {name!r}{suggest_or_list_names(name, list(POLICIES))}")
     return POLICIES[name]
 
 
 def get_budget(request: CrawlRequest) -> RevisitBudget | None:
-    """What revisits may cost; None: no limit."""
+    """Return the revisit budget; None means no limit."""
     return parse_budget(request.revisit.budget) if request.revisit.budget else None

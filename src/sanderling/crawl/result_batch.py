@@ -1,6 +1,6 @@
-"""What came home and is not yet done: parcels become batches, and a batch is sealed once the disk has it.
+"""Collect worker reports into batches, and commit each batch once its WARC records are on disk.
 
-Nobody waits for the disk: meanwhile the next batch grows, and work is handed out.
+While the disk writes, the next batch grows and workers are kept busy.
 """
 
 import time
@@ -13,32 +13,30 @@ from sanderling.models import Host, WorkerReport
 from sanderling.urls.normalize import get_host
 from sanderling.warc.cdxj import CdxjEntry
 
-BATCH_SECONDS = 0.08  # parcels that come within this time are one transaction
+BATCH_SECONDS = 0.08  # reports that arrive within this time share a transaction
 BATCH_VISITS = 256
-MAX_BATCH_VISITS = 512  # of a batch that grows while the disk is behind with the last one
-DISK_POLL_SECONDS = 0.01  # between two looks whether it still is
+MAX_BATCH_VISITS = 512  # of a batch that grows while the last one is written
+DISK_POLL_SECONDS = 0.01
 
 
 class ResultBatcher:
-    """The parcels that wait, and the batch that the disk may not have yet."""
+    """Pending worker reports, and the batch that is being written."""
 
     def __init__(self, context: CrawlContext, clock: Clock) -> None:
         self.context = context
         self.clock = clock
         self.reports: list[WorkerReport] = []
-        self.rate_limited_hosts: set[Host] = set()  # hosts that want rest, as only what waits says
-        self._first_report_at = 0.0  # when the first of them came
-        self._uncommitted: list[CdxjEntry] | None = (
-            None  # what the index is to say of the batch that the disk may not have
-        )
+        self.rate_limited_hosts: set[Host] = set()  # according to reports that are not stored yet
+        self._first_report_at = 0.0
+        self._uncommitted: list[CdxjEntry] | None = None  # index entries of the batch that is being written
 
     @property
     def visit_count(self) -> int:
-        """Visits that wait."""
-        return sum(len(parcel.visits) for parcel in self.reports)
+        """Number of visits in pending reports."""
+        return sum(len(report.visits) for report in self.reports)
 
     def add(self, report: WorkerReport) -> set[Host]:
-        """Take a parcel in; the hosts that complain in it."""
+        """Add a report. Returns the hosts that sent a rate-limit response in it."""
         if not self.reports:
             self._first_report_at = time.monotonic()
         self.reports.append(report)
@@ -47,23 +45,26 @@ class ResultBatcher:
         return limited
 
     def compute_wait_seconds(self) -> float | None:
-        """For how long nothing needs to be done here; None while nothing waits."""
+        """Return how long to wait before `is_due` can become true; None if nothing is pending."""
         if self._uncommitted is not None:
             return DISK_POLL_SECONDS
         return max(0.0, BATCH_SECONDS - (time.monotonic() - self._first_report_at)) if self.reports else None
 
     def is_due(self, pending_tasks: int) -> bool:
-        """Is it time to store what waits? `outstanding` stops are in migrants' hands."""
+        """Whether to store the pending reports now. Commits the last batch if the disk is done.
+
+        `pending_tasks` is the number of tasks that workers still have.
+        """
         if self._uncommitted is not None and self.context.archive.is_flush_done:
             self.commit()
         if not self.reports or (self._uncommitted is not None and self.visit_count < MAX_BATCH_VISITS):
             return False
-        if self.visit_count >= min(BATCH_VISITS, pending_tasks):  # half of what was sent is home, or all of it
+        if self.visit_count >= min(BATCH_VISITS, pending_tasks):  # a large batch, or all outstanding tasks
             return True
         return time.monotonic() - self._first_report_at >= BATCH_SECONDS
 
     def store(self) -> bool:
-        """Store what waits, and go on while the disk takes it; say whether there was anything."""
+        """Process pending reports as one batch, after committing the last one. Returns False if there were none."""
         if not self.reports:
             return False
         self.commit()
@@ -72,7 +73,7 @@ class ResultBatcher:
         return True
 
     def commit(self) -> None:
-        """Wait until what was stored lasts."""
+        """Wait until the last batch is on disk, and commit it."""
         if self._uncommitted is not None:
             entries, self._uncommitted = self._uncommitted, None
             commit_batch(entries, self.context)

@@ -1,4 +1,4 @@
-"""How a run begins and how it ends: old leases, a new session, what is written down; the summary."""
+"""Start and finish a run: requeue old leases, open a new session, save in-memory state, compute the summary."""
 
 import json
 import time
@@ -23,7 +23,7 @@ from sanderling.crawl.reevaluate import (
     requeue_parked_pages,
 )
 from sanderling.crawl.request import CrawlRequest, CrawlSummary
-from sanderling.crawl.stages.page_links import evict_worst
+from sanderling.crawl.stages.rank_updates import evict_worst
 from sanderling.crawl.stop import FinishReason
 from sanderling.db.connection import Connection, convert_disk_full, transaction
 from sanderling.dedup import duplicate_stats
@@ -36,11 +36,11 @@ from sanderling.urls.normalize import NormalizedUrl
 from sanderling.warc.remote import RemoteArchive
 
 SKIPPED_SQL = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
-HOST_REJECTIONS = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # by hosts, which may think again
+HOST_REJECTIONS = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # decided by hosts, may change
 
 
 def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[NormalizedUrl], now: float) -> int:
-    """Give back old leases, judge again what other rules skipped, queue the seeds, perhaps open a new session."""
+    """Requeue old leases, apply changed rules, queue the seeds, and open a new session if the last is complete."""
     db = context.db
     with transaction(db):
         context.queue.release_all_leases()
@@ -66,34 +66,34 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
 
 
 def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -> int:
-    """Write down that a run began; its id."""
+    """Insert a row for this run. Returns its id."""
     row = context.db.execute(
         "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
-        (context.session, now, request.command),
+        (context.state.session, now, request.command),
     ).fetchone()
     return int(row[0])
 
 
 def _dump_settings(request: CrawlRequest) -> str:
-    """What a later refresh should know of this crawl; never passwords or secret headers."""
-    kept: dict[str, object] = {}
+    """Serialize the settings that a later refresh needs, without passwords and secret headers."""
+    settings: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
-        kept |= msgspec.to_builtins(group)
-    kept["proxy"] = strip_userinfo(request.fetching.proxy)  # without it, we must not go round it
-    kept["migrant"] = [strip_userinfo(host) for host in request.workers.migrant]
-    secret = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
-    return json.dumps({name: value for name, value in kept.items() if name not in secret})
+        settings |= msgspec.to_builtins(group)
+    settings["proxy"] = strip_userinfo(request.fetching.proxy)  # a refresh must not bypass the proxy
+    settings["migrant"] = [strip_userinfo(host) for host in request.workers.migrant]
+    excluded = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
+    return json.dumps({name: value for name, value in settings.items() if name not in excluded})
 
 
 def _open_session(context: CrawlContext) -> None:
-    """A new pass over everything we know."""
-    context.session += 1
-    set_meta(context.db, "session", str(context.session))
+    """Start a new pass over all known pages."""
+    context.state.session += 1
+    set_meta(context.db, "session", str(context.state.session))
     enqueue_all_pages(context, reasons=HOST_REJECTIONS)
 
 
 def count_session_pages(db: Connection, session: int) -> int:
-    """Pages visited in this session by earlier runs."""
+    """Count the pages fetched in this session by earlier runs."""
     sql = (
         "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
         " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
@@ -104,7 +104,7 @@ def count_session_pages(db: Connection, session: int) -> int:
 def finish_run(
     context: CrawlContext, run_id: int, finish: FinishReason, coordinator: Coordinator, now: float
 ) -> CrawlSummary:
-    """Write down how it ended; hand back what nobody holds any more. On a full disk the next start does it."""
+    """Record the end of a run and return its summary. If the disk is full, the next start repairs the rest."""
     try:
         enforce_collection_limit(context, now)
         summary = summarize_crawl(context.db, context.stats, finish, time.monotonic() - coordinator.started_at)
@@ -117,7 +117,7 @@ def finish_run(
 
 
 def enforce_collection_limit(context: CrawlContext, now: float) -> None:
-    """Before the end is written: hold no page too many, then have the log of the database written back."""
+    """Evict surplus pages, then start a WAL checkpoint."""
     if context.collection_limit is not None:
         with transaction(context.db):
             evict_worst(context, context.collection_limit, now)
@@ -125,32 +125,34 @@ def enforce_collection_limit(context: CrawlContext, now: float) -> None:
 
 
 def record_run_end(context: CrawlContext, run_id: int, finish: FinishReason, summary: object, now: float) -> None:
-    """Write down how a run ended, and close what it opened; meanwhile the log of the database is written back."""
-    with ThreadPoolExecutor(1) as meanwhile:
-        captures = meanwhile.submit(context.cdxj_index.close)
+    """Record the end of a run, save in-memory state and close files. The CDXJ index closes in parallel."""
+    with ThreadPoolExecutor(1) as executor:
+        closing = executor.submit(context.cdxj_index.close)
         with convert_disk_full():
-            news = context.near_duplicates.get_update(context.db) or find_pairs(context.db, context.same_text_pages)
+            pair_update = context.near_duplicates.get_update(context.db) or find_pairs(
+                context.db, context.state.same_text_pages
+            )
         with transaction(context.db):
             _write_run_end(context, run_id, finish, summary, now)
-            _record_duplicates(context, news)
-    captures.result()
+            _record_duplicates(context, pair_update)
+    closing.result()
     if context.remote_archive:
         _copy_to_remote_archive(context, context.remote_archive)
 
 
 def _copy_to_remote_archive(context: CrawlContext, remote_archive: RemoteArchive) -> None:
-    """Bring the archive to its other place; what could not be copied stays here and is tried again the next time."""
-    (current,) = context.archive.get_flushed_lengths()
-    remote_archive.finish_uploads(current, context.catalog.load_committed_lengths())
-    for name, why in remote_archive.upload_errors.items():
-        context.crawl_log.write_message(f"{name} could not be copied to {remote_archive.display_address}: {why}")
+    """Upload the remaining WARC files. Files that could not be uploaded stay local until the next run."""
+    (current_file,) = context.archive.get_flushed_lengths()
+    remote_archive.finish_uploads(current_file, context.catalog.load_committed_lengths())
+    for name, error in remote_archive.upload_errors.items():
+        context.crawl_log.write_message(f"cannot upload {name} to {remote_archive.display_address}: {error}")
     remote_archive.close()
 
 
 def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, summary: object, now: float) -> None:
     db = context.db
     context.queue.release_all_leases()
-    if not context.is_memory_ahead:
+    if not context.state.is_memory_ahead:
         _persist_memory(context)
     context.archive.close()
     for name, length in context.archive.get_flushed_lengths().items():
@@ -164,11 +166,12 @@ def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
 
 
 def _persist_memory(context: CrawlContext) -> None:
-    """Write down what was only in memory, so that the next start need not learn it again from what is stored."""
+    """Save in-memory models, so that the next run need not replay stored pages."""
     db = context.db
     context.link_graph.flush()
     context.revisit_schedule.save()
-    save_ordering(db, context.ordering_name, context.ordering, context.catalog.next_visit_id - 1)
+    if context.saves_ordering:
+        save_ordering(db, context.ordering_name, context.ordering, context.catalog.next_visit_id - 1)
     set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + context.url_filter.unrecorded_skips))
     db.execute(
         "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -177,7 +180,7 @@ def _persist_memory(context: CrawlContext) -> None:
 
 
 def _record_duplicates(context: CrawlContext, pair_update: PairUpdate) -> None:
-    """Write down how often memory knew a link, and pair the pages that read nearly the same."""
+    """Add the URL cache counters, and store near-duplicate pairs."""
     cache = context.url_store.url_cache
     duplicate_stats.add_counts(
         context.db,
@@ -191,26 +194,26 @@ def _record_duplicates(context: CrawlContext, pair_update: PairUpdate) -> None:
 
 
 def summarize_unstarted(folder: Path) -> CrawlSummary:
-    """The numbers of a run that was interrupted before it began: what is stored, and nothing else."""
-    nothing = CrawlSummary(
+    """Summarize a run that was interrupted before it started."""
+    empty = CrawlSummary(
         finish_reason=FinishReason.INTERRUPTED, pages=0, fetched=0, not_modified=0, duplicates=0, failed=0, skipped=0,
         bytes=0, seconds=0.0, pages_per_second=0.0,
     )  # fmt: skip
     try:
         with open_collection_read_only(folder) as collection:
             return summarize_crawl(collection.db, Counter(), FinishReason.INTERRUPTED, 0.0)
-    except SanderlingError:  # there is none yet, or none that can be read
-        return nothing
+    except SanderlingError:  # no collection yet, or not readable
+        return empty
 
 
 def summarize_crawl(db: Connection, stats: Counter[str], finish: FinishReason, seconds: float) -> CrawlSummary:
-    """The numbers of a run."""
+    """Compute the summary of a run."""
     (pages,) = db.execute(
         "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()
     reasons = Counter(dict(db.execute(SKIPPED_SQL, (UrlState.SKIPPED,)).fetchall()))
-    outside = reasons.pop(Reason.OUT_OF_SCOPE, 0)
-    unanswered = reasons.pop(Reason.ROBOTS_UNREACHABLE, 0)  # not passed over: nobody answered
+    out_of_scope = reasons.pop(Reason.OUT_OF_SCOPE, 0)
+    unreachable = reasons.pop(Reason.ROBOTS_UNREACHABLE, 0)  # counted as failed
     visited = stats[Outcome.FETCHED] + stats[Outcome.NOT_MODIFIED]
     return CrawlSummary(
         finish_reason=finish,
@@ -218,9 +221,9 @@ def summarize_crawl(db: Connection, stats: Counter[str], finish: FinishReason, s
         fetched=stats[Outcome.FETCHED],
         not_modified=stats[Outcome.NOT_MODIFIED],
         duplicates=stats["duplicates"],
-        failed=stats["lost"] + unanswered,
+        failed=stats["lost"] + unreachable,
         skipped=reasons.total(),
-        out_of_scope=outside,
+        out_of_scope=out_of_scope,
         bytes=stats["bytes"],
         seconds=round(seconds, 3),
         pages_per_second=round(visited / seconds, 2) if seconds else 0.0,

@@ -1,8 +1,8 @@
-"""One run of a crawl, from what a person asked for to the summary: seeds, scope, resume or a new session.
+"""Run one crawl from a request to a summary.
 
-A *session* is one full pass over what is known; a *run* is one execution of the command. A run that was cut short is
-resumed by the next one. When the last session is complete, the next run opens a new one: every known page in scope is
-visited again, with its validators, so that unchanged pages cost a few bytes.
+A *session* is one full pass over the known pages; a *run* is one execution of the command. An interrupted run is
+resumed by the next one. When a session is complete, the next run opens a new session: every known page in scope is
+fetched again with its validators, so that unchanged pages cost a few bytes.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling.clock import Clock, system_clock
-from sanderling.crawl.choose_ordering import parse_ordering_choice
+from sanderling.crawl.choose_ordering import OrderingBuilder, parse_ordering_choice
 from sanderling.crawl.coordinator import Coordinator, WorkerEngine
 from sanderling.crawl.open_context import open_context, run_with_store_retries
 from sanderling.crawl.request import (
@@ -52,39 +52,47 @@ def crawl(
     engine: WorkerEngine | None = None,
     resolver: DnsResolver | None = None,
     clock: Clock = system_clock,
+    build_ordering: OrderingBuilder | None = None,
 ) -> CrawlSummary:
-    """Crawl into a collection; the same request again goes on where this one stopped."""
+    """Crawl into a collection. The same request resumes an interrupted crawl.
+
+    `build_ordering` replaces the ordering of the collection for this run only.
+    """
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
-    limits, counts = request.limits, Counter[str]()
-    awake = engine
+    limits, stats = request.limits, Counter[str]()
+    running_engine = engine
     map_large_blocks()
     reduce_gc_frequency()
 
     def attempt() -> CrawlSummary:
-        nonlocal awake
+        nonlocal running_engine
         with (
-            prespawn_workers(request, awake) as waiting,
-            open_context(folder, request, seeds, clock) as (house, wanted),
+            prespawn_workers(request, running_engine) as spawned,
+            open_context(folder, request, seeds, clock, stats=stats, build_ordering=build_ordering) as (
+                context,
+                full_request,
+            ),
         ):
-            house.stats = counts
-            run = start_run(house, wanted, seeds, clock())
-            home, awake = awake or open_engine(wanted, folder, waiting), None  # it lives for one attempt
+            run_id = start_run(context, full_request, seeds, clock())
+            # An engine can be used for one attempt only.
+            run_engine, running_engine = running_engine or open_engine(full_request, folder, spawned), None
             bounds = CrawlLimits(limits.limit, limits.time_limit, limits.size_limit)
-            names = resolver or DnsResolver(clock=clock)
-            coordinator = build_coordinator(house, home, wanted, folder, bounds, names, clock)
-            coordinator.earlier_page_count = count_session_pages(house.db, house.session) - _count_visited(counts)
+            dns = resolver or DnsResolver(clock=clock)
+            coordinator = build_coordinator(context, run_engine, full_request, folder, bounds, dns, clock)
+            session_pages = count_session_pages(context.db, context.state.session)
+            coordinator.earlier_page_count = session_pages - _count_visited(stats)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
             _write_assignment_report(folder / "logs", coordinator)
-            return finish_run(house, run, finish, coordinator, clock())
+            return finish_run(context, run_id, finish, coordinator, clock())
 
     return run_with_store_retries(folder, request.workers.store, attempt)
 
 
 def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
-    """Read all that was asked for, or say what is wrong with it, before anything is opened, written or deleted."""
+    """Validate all settings before anything is opened or written. Returns the request with its ordering."""
     for text in request.seeds:
         parse_seed(text)
     parse_depth_limit(request.limits.depth)
@@ -101,9 +109,9 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
 
 
 def connect_services(folder: Path, request: CrawlRequest) -> WorkerEngine | None:
-    """See that all who a new collection needs are there: the cluster, the hosts with our key, the store.
+    """Check that the database, cluster and migrants of a new collection are reachable.
 
-    A cluster that answered stays awake for the crawl; None: there is nothing to keep awake.
+    Returns a running cluster engine for the crawl, or None if workers are local processes.
     """
     if request.workers.store and not read_database_url(folder):
         open_new_postgres(request.workers.store).close()
@@ -119,6 +127,6 @@ def _count_visited(stats: Counter[str]) -> int:
 
 
 def _write_assignment_report(logs: Path, coordinator: Coordinator) -> None:
-    """Leave behind why the last migrant won, for `sanderling schedule`; a full disk costs only that."""
+    """Write the last assignment report for `sanderling schedule`. A full disk is ignored."""
     with contextlib.suppress(OSError):
         (logs / "schedule.json").write_text(json.dumps(coordinator.last_assignment_report))

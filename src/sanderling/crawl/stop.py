@@ -1,8 +1,12 @@
-"""When and why a crawl ends, and how far it is until then."""
+"""Limits and finish reasons of a crawl, and its progress."""
 
+import shutil
 from enum import StrEnum
+from pathlib import Path
 
 from msgspec import Struct
+
+MIN_FREE_DISK_BYTES = 50_000_000
 
 
 class FinishReason(StrEnum):
@@ -19,7 +23,7 @@ class FinishReason(StrEnum):
 
 
 class CrawlLimits(Struct, frozen=True):
-    """When to stop; 0 means no limit."""
+    """Limits of one crawl; 0 means no limit."""
 
     page_limit: int = 0
     time_limit: float = 0.0
@@ -27,7 +31,7 @@ class CrawlLimits(Struct, frozen=True):
 
 
 class CrawlProgress(Struct, frozen=True):
-    """How far a crawl is."""
+    """Counters of a running crawl."""
 
     pages: int
     fetched: int
@@ -39,3 +43,13 @@ class CrawlProgress(Struct, frozen=True):
     seconds: float
     pages_per_second: float
     worker_count: int
+
+
+def describe_low_disk(folder: Path) -> str:
+    """Return the message for a user whose disk is nearly full, or an empty string if there is enough space."""
+    if shutil.disk_usage(folder).free >= MIN_FREE_DISK_BYTES:
+        return ""
+    return (
+        f"less than {MIN_FREE_DISK_BYTES // 10**6} MB free on the disk of {folder}; stored pages are intact."
+        " Free some space and run the same command again to resume."
+    )

@@ -1,4 +1,4 @@
-"""Where the migrants of a crawl live, and who is in charge of them."""
+"""Start worker engines and build the coordinator of a crawl."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -21,24 +21,24 @@ from sanderling.workers.local import LocalEngine
 from sanderling.workers.migrant.address import MigrantAddress
 from sanderling.workers.spawn import SpawnedProcess, spawn_workers
 
-PARKED_FOLDER = "migrants"  # folder in a collection: what specialised migrants keep
-MIGRANT_PENDING_TASKS = 4000  # stops a migrant at a host holds: pages come in a stream, not one by one
+PARKED_FOLDER = "migrants"  # in a collection: pages that workers keep because they do not match the template filter
+MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
 
 
 def prespawn_workers(
     request: CrawlRequest, engine: WorkerEngine | None = None
 ) -> AbstractContextManager[list[SpawnedProcess]]:
-    """Start what takes long to wake up, before it is known what it will be told; nothing if there is an engine."""
+    """Start worker processes early, because they take long to start. Does nothing if an engine is given."""
     if engine is not None:
         return nullcontext([])
-    count = count_workers(request.workers) + len(request.workers.migrant)  # one goes to every host
+    count = count_workers(request.workers) + len(request.workers.migrant)  # one worker per migrant
     return spawn_workers(count if request.workers.engine != "ray" else 0)
 
 
 def open_engine(
     request: CrawlRequest, folder: Path, spawned: list[SpawnedProcess] | None = None, *, is_new: bool = False
 ) -> WorkerEngine:
-    """Where the migrants of this crawl live; in a collection that begins anew nothing is kept yet."""
+    """Open the worker engine of a crawl. `is_new`: the collection has no parked pages yet."""
     settings = msgspec.structs.replace(
         build_fetch_settings(request), archive_folder=str((folder / "archive").resolve())
     )
@@ -47,32 +47,37 @@ def open_engine(
     if request.workers.engine == "ray":
         from sanderling.workers.ray.ray_engine import RayEngine
 
-        cluster = RayEngine(settings, request.workers.address or "local", request.workers.place)
-        cluster.open()
-        return cluster
-    hosts = build_migrant_addresses(request.workers, folder)
-    engine = LocalEngine(settings, hosts, spawned)
-    for place, address in hosts.items():
+        ray_engine = RayEngine(settings, request.workers.address or "local", request.workers.place)
+        ray_engine.open()
+        return ray_engine
+    addresses = build_migrant_addresses(request.workers, folder)
+    engine = LocalEngine(settings, addresses, spawned)
+    for place, address in addresses.items():
         engine.migrant_sites |= dict.fromkeys(address.fetch_sites(), place)
     return engine
 
 
 def build_migrant_addresses(workers: WorkerSettings, folder: Path) -> dict[str, MigrantAddress]:
-    """The hosts beside web servers that we may send letters to."""
+    """Build the addresses of migrants next to web servers, by URL."""
     if workers.migrant and not workers.key:
-        raise UsageError("--migrant needs our key: --key FILE (sanderling migrant keygen FILE writes one)")
+        raise UsageError("--migrant needs a key: --key FILE (create one with: sanderling migrant keygen FILE)")
     urls = [url.rstrip("/") for url in workers.migrant]
-    memory, check = str(folder / "hosts"), workers.migrant_check
     return {
-        url: MigrantAddress(url, workers.key, workers.migrant_ca, dictionary_folder=memory, check_interval=check)
+        url: MigrantAddress(
+            url,
+            workers.key,
+            workers.migrant_ca,
+            dictionary_folder=str(folder / "hosts"),
+            check_interval=workers.migrant_check,
+        )
         for url in urls
     }
 
 
 def build_assignment(request: CrawlRequest, engine: WorkerEngine) -> WorkerAssignment:
-    """Who is there and who goes, as the settings say; migrants at hosts go to their own sites only.
+    """Build the worker assignment strategy. Migrants only get tasks of their own sites.
 
-    With cookies a host belongs to one migrant, or it would see several visitors.
+    With cookies each host is bound to one worker, or the host would see several clients.
     """
     scheduling = request.scheduling
     if request.fetching.cookies and scheduling.schedule not in HOST_BOUND_STRATEGIES:
@@ -89,7 +94,7 @@ def build_coordinator(
     resolver: DnsResolver,
     clock: Clock,
 ) -> Coordinator:
-    """Make the coordinator of migrants who live there."""
+    """Build the coordinator of a crawl, configured for its workers."""
     coordinator = Coordinator(
         context,
         engine,
@@ -106,7 +111,10 @@ def build_coordinator(
 
 
 def configure_workers(coordinator: Coordinator, engine: WorkerEngine, request: CrawlRequest) -> None:
-    """Let the crew grow if it may. One migrant goes to every host: the owner sets the pace, letters may be long."""
+    """Set the maximum pool size, and create one worker per migrant address.
+
+    The owner of a server sets the crawl rate of the migrant next to it, so its fetch batches may be long.
+    """
     coordinator.worker_pool.max_workers = AUTO_MAX_WORKERS if request.workers.workers == AUTO_WORKERS else 0
     if isinstance(engine, LocalEngine) and engine.migrant_addresses:
         coordinator.dispatcher.list_migrant_sites = engine.list_migrant_sites

@@ -1,8 +1,11 @@
-"""What becomes of a batch that came home, step by step; `crawl/pipeline.py` says in which order.
+"""Stages of the batch pipeline; `crawl/pipeline.py` defines their order.
 
-Visits come in; ids, records, plans and ended leases go into the one transaction that `crawl/pipeline.py` has opened.
+Stages write to the transaction that the pipeline has opened:
 
-`house.py` holds the open rooms. `hops.py` follows redirects, `offers.py` judges what pages point at, `maps.py` reads
-sitemaps and lists, `filing.py` tells graph and ordering, `planning.py` says what changed and when to come back,
-`sides.py` patches stored copies, `uses.py` queues what pages use, `closing.py` ends the leases.
+* `visit_batch`: drop expired leases, detect missing pages, resolve redirects (`redirects`, `redirect_loops`)
+* `discovered_urls`, `resources`, `sitemaps`, `tvi_stage`: enqueue new URLs and read lists that sites publish
+* `archive_pages`: append WARC records, write catalog rows
+* `change_detection`: classify changes, schedule the next visits
+* `rank_updates`: update the ordering, rerank the queue, evict pages
+* `close_leases`: end leases, back off from hosts, count outcomes
 """

@@ -1,8 +1,7 @@
-"""Redirects that lead back to where they began: a page on the way is asked for again, or the round is a failure.
+"""Detect redirect loops, and decide whether to fetch a page of the loop again or to fail the redirect.
 
-What is stored of a redirect may be old, and a site that wants its cookie back shows a page to those who come round. So
-the page a round leads to is asked for again: once, if this run did not ask for it yet, and a few times where cookies
-are kept. Who closes the round after that has one redirect too many.
+A stored redirect may be outdated, and some sites show a page only to clients that return with a cookie. So the page the
+loop leads to is fetched again: once per run, or a few times if cookies are enabled. After that the redirect fails.
 """
 
 from collections import Counter
@@ -20,14 +19,14 @@ from sanderling.models import Outcome, Reason, Url, UrlRole, UrlState, Visit
 from sanderling.storage.catalog import PageState
 from sanderling.urls.normalize import normalize_url
 
-MAX_RETRIES_WITH_COOKIES = 3  # times a page is asked for again in one run: a site may want more than one cookie
+MAX_RETRIES_WITH_COOKIES = 3  # per page and run: a site may set several cookies in turn
 REDIRECT_SQL = (
     "SELECT u.id, p.location, p.last_visit, u.state FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.id = ?"
 )
 
 
 class RedirectHop(Struct, frozen=True):
-    """A page that redirects, as it is stored or as it just came home."""
+    """A redirecting page, as stored or as fetched in this batch."""
 
     id: int
     location: str
@@ -36,49 +35,45 @@ class RedirectHop(Struct, frozen=True):
 
 
 class RedirectLoops(Struct):
-    """Follows the redirects of one run, which began at a time."""
+    """Detects redirect loops in one run."""
 
     db: Connection
     url_store: UrlStore
     ordering: Ordering
     run_started_at: float
     keeps_cookies: bool = False
-    retry_counts: Counter[int] = field(default_factory=Counter)  # pages that were asked for again, and how often
+    retry_counts: Counter[int] = field(default_factory=Counter)  # page id: fetches because of a loop
 
     def resolve_loops(self, visits: Sequence[Visit], latest: Mapping[int, PageState]) -> tuple[list[Visit], list[int]]:
-        """The visits, as they count if redirects lead back; and the pages to ask for again because of them."""
-        led: list[Visit] = []
-        again: list[int] = []
-        came: dict[Url, RedirectHop] = {}
+        """Return the visits with redirect loops resolved, and the ids of pages to fetch again."""
+        resolved: list[Visit] = []
+        retry_ids: list[int] = []
+        recent_hops: dict[Url, RedirectHop] = {}
         for visit in visits:
-            target = (
-                self._find_loop_target(visit, came)
-                if visit.outcome is Outcome.REDIRECT and visit.role is UrlRole.PAGE
-                else None
-            )
+            is_page_redirect = visit.outcome is Outcome.REDIRECT and visit.role is UrlRole.PAGE
+            target = self._find_loop_target(visit, recent_hops) if is_page_redirect else None
             if target is None:
-                led.append(visit)
+                resolved.append(visit)
             elif self._is_known_page(visit, latest):
-                led.append(replace(visit, outcome=Outcome.RETURNED))
+                resolved.append(replace(visit, outcome=Outcome.RETURNED))
             elif target.state == UrlState.QUEUED:
-                led.append(visit)  # it will be asked for anyway
+                resolved.append(visit)  # the target is fetched anyway
             elif self._can_retry(target):
-                led.append(visit)
-                again.append(target.id)
+                resolved.append(visit)
+                retry_ids.append(target.id)
             else:
-                note = visit.location[:200]
-                led.append(replace(visit, outcome=Outcome.FAILED, reason=Reason.TOO_MANY_REDIRECTS, detail=note))
-            if led[-1].outcome is Outcome.REDIRECT:
-                came[visit.url] = RedirectHop(visit.id, visit.location, visit.visited_at, UrlState.VISITED)
-        return led, again
+                detail = visit.location[:200]
+                resolved.append(replace(visit, outcome=Outcome.FAILED, reason=Reason.TOO_MANY_REDIRECTS, detail=detail))
+            if resolved[-1].outcome is Outcome.REDIRECT:
+                recent_hops[visit.url] = RedirectHop(visit.id, visit.location, visit.visited_at, UrlState.VISITED)
+        return resolved, retry_ids
 
     def requeue_pages(self, page_ids: Sequence[int]) -> None:
-        """Queue these pages once more."""
         for id_ in dict.fromkeys(page_ids):
             self.url_store.requeue_visited(id_, partial(self.ordering.rank_known, id_))
 
     def _find_loop_target(self, visit: Visit, recent_hops: Mapping[Url, RedirectHop]) -> RedirectHop | None:
-        """Where a redirect leads, if the way from there is known to lead back; None: it is not, or there is no way."""
+        """Return the first page of a redirect loop through this URL, or None if the chain does not loop."""
         first: RedirectHop | None = None
         target = normalize_url(visit.location)
         for _ in range(MAX_HOPS):
@@ -92,17 +87,17 @@ class RedirectLoops(Struct):
     def _find_hop(self, url: Url, recent_hops: Mapping[Url, RedirectHop]) -> RedirectHop | None:
         if url in recent_hops:
             return recent_hops[url]
-        answer = self.url_store.get_packed([url]).get(url)
-        row = self.db.execute(REDIRECT_SQL, (unpack_url_id(answer),)).fetchone() if answer is not None else None
+        packed = self.url_store.get_packed([url]).get(url)
+        row = self.db.execute(REDIRECT_SQL, (unpack_url_id(packed),)).fetchone() if packed is not None else None
         return RedirectHop(*row) if row else None
 
     def _is_known_page(self, visit: Visit, latest: Mapping[int, PageState]) -> bool:
-        """Is a page sent round that showed itself before? Then the round is no news of it."""
-        held = latest.get(visit.id)
+        """Whether a stored page only redirects because its site asks for a cookie again: not a change of the page."""
+        old = latest.get(visit.id)
         return (
             self.keeps_cookies
-            and held is not None
-            and held.is_present
+            and old is not None
+            and old.is_present
             and self._count_retry(visit.id, MAX_RETRIES_WITH_COOKIES)
         )
 

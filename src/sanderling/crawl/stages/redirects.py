@@ -1,4 +1,4 @@
-"""Where a redirect leads: to another page, to another spelling of the same one, or nowhere; and how deep maps lie."""
+"""Validate redirects, detect redirects of a page to itself, and compute the nesting depth of sitemaps."""
 
 from msgspec.structs import replace
 
@@ -13,19 +13,19 @@ REFERRER_SQL = "SELECT u.via, u.source, v.role FROM urls AS u JOIN urls AS v ON 
 
 
 def validate_redirect(visit: Visit, row: UrlRow) -> Visit:
-    """A redirect that leads nowhere, or round and round, is a failure and no version of a page."""
+    """Turn a redirect without a valid target, or one hop too many, into a failure."""
     if visit.outcome is not Outcome.REDIRECT:
         return visit
-    wire = row.request_url or visit.url
-    target = resolve_url(wire, visit.location)
-    if target is not None and row.hops < MAX_HOPS and target.request_url != wire:
+    request_url = row.request_url or visit.url
+    target = resolve_url(request_url, visit.location)
+    if target is not None and row.hops < MAX_HOPS and target.request_url != request_url:
         return visit
     reason = Reason.REDIRECT_WITHOUT_TARGET if target is None else Reason.TOO_MANY_REDIRECTS
     return replace(visit, outcome=Outcome.FAILED, reason=reason, detail=visit.location[:200])
 
 
 def get_self_redirect_target(visit: Visit, row: UrlRow) -> str | None:
-    """How a server likes a page to be asked for that redirects to itself; None: it does not."""
+    """Return the request URL a server prefers if a URL redirects to its own URL key; None: it does not."""
     if visit.outcome is not Outcome.REDIRECT:
         return None
     target = resolve_url(row.request_url or visit.url, visit.location)
@@ -33,12 +33,12 @@ def get_self_redirect_target(visit: Visit, row: UrlRow) -> str | None:
 
 
 def compute_sitemap_depth(db: Connection, sitemap_id: int) -> int:
-    """How many indexes lead to a sitemap or feed; redirects on the way do not count, nor do the pages that name it."""
-    levels = 0
+    """Count the sitemap indexes that lead to a sitemap. Redirects and the pages that name it do not count."""
+    depth = 0
     for _ in range(MAX_HOPS * MAX_INDEX_DEPTH):
         row = db.execute(REFERRER_SQL, (sitemap_id,)).fetchone()
         if row is None or row[2] == UrlRole.PAGE:
             break
-        levels += row[1] != UrlSource.REDIRECT
+        depth += row[1] != UrlSource.REDIRECT
         sitemap_id = row[0]
-    return levels
+    return depth

@@ -1,8 +1,8 @@
-"""What pages use and do not contain: images, scripts and style sheets are visited too, where a crawl is asked to.
+"""Fetch the resources of pages (images, scripts, style sheets) if enabled, and report replaced ones as changes.
 
-A page may be the same to the byte while its picture or its script is another one. The resources are queued behind all
-pages and visited with their validators; where one was replaced, the pages that use it changed. One that many pages use
-belongs to the template: then the change is that of the resource itself, told once.
+A page may be byte-identical while its image or script was replaced. Resources are queued behind all pages and fetched
+with validators. A replaced resource is a change of the pages that use it. If many pages use it, it belongs to the
+template, and one change of the resource itself is recorded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from sanderling.storage.catalog import PageCatalog, PageState
 from sanderling.storage.queries import load_urls
 from sanderling.urls.scope import get_site
 
-RESOURCE_RANK = 1e9  # rank: after the pages of their host
-MAX_USING_PAGES = 20  # pages for which a resource is their own
+RESOURCE_RANK = 1e9  # after the pages of the host
+MAX_USING_PAGES = 20  # a resource that more pages use belongs to the template
 
 
 class PageResources(Struct, frozen=True):
-    """The rooms that are asked."""
+    """Queues resources, and records changes of the pages that use them."""
 
     db: Connection
     url_store: UrlStore
@@ -35,47 +35,49 @@ class PageResources(Struct, frozen=True):
     catalog: PageCatalog
 
     def enqueue_resources(self, visits: Sequence[Visit], depths: Mapping[int, int], now: float) -> None:
-        """Queue the resources of these pages, and remember who uses them."""
+        """Queue the resources of these pages, and store which page uses which resource."""
         pages = [visit for visit in visits if visit.resources]
         if not pages:
             return
-        wanted = {pointer.url: (pointer, visit) for visit in pages for pointer in visit.resources}
-        known = self.url_store.get(wanted)
+        resources = {ref.url: (ref, visit) for visit in pages for ref in visit.resources}
+        known = self.url_store.get(resources)
         ids = {url: found.id for url, found in known.items()}
-        fresh = [_build_candidate(*wanted[url], depths) for url in wanted if url not in known]
-        entries = [entry for new in fresh if (entry := self.url_filter.admit(new, False, now)) is not None]
+        candidates = [_build_candidate(*resources[url], depths) for url in resources if url not in known]
+        entries = [
+            entry for candidate in candidates if (entry := self.url_filter.admit(candidate, False, now)) is not None
+        ]
         ids |= self.url_store.insert_and_enqueue(entries, now)
         self.db.executemany("DELETE FROM uses WHERE page = ?", [(visit.id,) for visit in pages])
         self.db.executemany(
             "INSERT INTO uses VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
-            [(visit.id, ids[pointer.url]) for visit in pages for pointer in visit.resources if pointer.url in ids],
+            [(visit.id, ids[ref.url]) for visit in pages for ref in visit.resources if ref.url in ids],
         )
 
     def load_visited(self) -> list[int]:
-        """All resources that were seen: a refresh asks whether they are still the same."""
+        """Load the ids of all fetched resources; a refresh fetches them again."""
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'resource' AND state = 'visited'")]
 
     def record_replacements(self, archived_visits: Sequence[ArchivedVisit], latest: Mapping[int, PageState]) -> int:
-        """Note what was replaced since the last visit; say how many changes that made."""
-        noted = 0
+        """Record resources that were replaced since the last visit. Returns the number of changes."""
+        count = 0
         for item in archived_visits:
             old = latest.get(item.visit.id)
             if item.has_changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_present:
-                noted += self._record_replacement(item.visit, old)
-        return noted
+                count += self._record_replacement(item.visit, old)
+        return count
 
     def _record_replacement(self, visit: Visit, old: PageState) -> int:
-        sort = get_resource_type(visit.mime)
-        users = self._load_using_pages(visit.id) if sort else []
-        if not sort or not users:
+        resource_type = get_resource_type(visit.mime)
+        page_ids = self._load_using_pages(visit.id) if resource_type else []
+        if not resource_type or not page_ids:
             return 0
-        amount = compute_image_distance(
+        distance = compute_image_distance(
             self.catalog.load_fingerprint(visit.id, "look"), visit.fingerprints.get("look", b"")
         )
-        swap = ResourceChange(visit.url, sort, amount)
-        changed = load_urls(self.db, users) if len(users) <= MAX_USING_PAGES else {visit.id: visit.url}
+        change = ResourceChange(visit.url, resource_type, distance)
+        changed = load_urls(self.db, page_ids) if len(page_ids) <= MAX_USING_PAGES else {visit.id: visit.url}
         for page, url in changed.items():
-            self.change_store.record_resource_change(page, get_site(Url(url)), visit.visited_at, old.last_visit, swap)
+            self.change_store.record_resource_change(page, get_site(Url(url)), visit.visited_at, old.last_visit, change)
         return len(changed)
 
     def _load_using_pages(self, resource_id: int) -> list[int]:
@@ -84,7 +86,7 @@ class PageResources(Struct, frozen=True):
 
 
 def _build_candidate(file_ref: FileRef, page: Visit, depths: Mapping[int, int]) -> CandidateUrl:
-    """A resource stands on the level of its page: it is part of it."""
+    """Build a candidate at the depth of its page."""
     return CandidateUrl(
         file_ref.url,
         file_ref.request_url,

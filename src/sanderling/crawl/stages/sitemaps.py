@@ -1,4 +1,4 @@
-"""Sitemaps, feeds and lists of changes: where they are named, what they lead to, what they say of pages."""
+"""Process sitemaps, feeds and change lists of sites: queue what they list, store hints, schedule announced pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,8 +6,7 @@ from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
 from sanderling.crawl.stages.close_leases import UNREACHABLE_BACKOFF_DIVISOR
 from sanderling.crawl.stages.discovered_urls import DiscoveredUrl, enqueue_discovered
 from sanderling.crawl.stages.redirects import compute_sitemap_depth
-from sanderling.discovery.entry_types import MAX_INDEX_DEPTH, RESOURCESYNC_PATH
-from sanderling.discovery.entry_types import SitemapKind as MapKind
+from sanderling.discovery.entry_types import MAX_INDEX_DEPTH, RESOURCESYNC_PATH, SitemapKind
 from sanderling.fetch.process import UNCHANGED_DETAIL
 from sanderling.fetch.robots import build_robots_rules
 from sanderling.frontier.url_store import FrontierEntry
@@ -27,35 +26,32 @@ from sanderling.models import (
 )
 from sanderling.revisit.change_lists import DEFAULT_PRIORITY, DELETED_PRIORITY, is_valid_answer
 from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.policies.sitemap_driven import RevisitHint as Told
+from sanderling.revisit.policies.sitemap_driven import RevisitHint
 from sanderling.urls.normalize import get_host, resolve_url, split_url
 from sanderling.urls.scope import can_sitemap_list, get_site, is_seed_site
 
 SITEMAP_ROLES = (UrlRole.SITEMAP, UrlRole.FEED)
-WELL_KNOWN_PATHS = (
-    "/sitemap.xml",
-    "/sitemap_index.xml",
-    "/sitemap.txt",
-    RESOURCESYNC_PATH,
-)  # tried in turn where robots.txt names none
+# Tried one after the other if robots.txt names no sitemap.
+WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOURCESYNC_PATH)
 
 
 def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
+    """Store a robots.txt, and queue the sitemaps it names. Gives the host up after repeated failures."""
     rules = build_robots_rules(robots, context.agent_token)
     if robots.is_reachable and context.use_sitemaps and is_seed_site(context.url_filter.scope_rule, robots.host):
-        named = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
-        pointers = [FileRef(found.url, found.distinct_request_url) for found in named if found is not None]
-        enqueue_sitemaps(pointers or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context, now)
-    wait, pause = context.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
-    if not context.hosts.store_robots(robots, wait, now, pause):
+        urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
+        refs = [FileRef(url.url, url.distinct_request_url) for url in urls if url is not None]
+        enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context, now)
+    backoff, crawl_delay = context.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
+    if not context.hosts.store_robots(robots, backoff, now, crawl_delay):
         host = context.url_store.get_host_id(robots.host)
-        note = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
-        context.stats["passed_over"] += context.hosts.give_up(host, Reason.ROBOTS_UNREACHABLE, UrlState.SKIPPED, note)
+        detail = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
+        context.stats["passed_over"] += context.hosts.give_up(host, Reason.ROBOTS_UNREACHABLE, UrlState.SKIPPED, detail)
         context.url_filter.failed_hosts[robots.host] = Reason.ROBOTS_UNREACHABLE
 
 
 def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
-    """What sitemaps and feeds lead to: their pages, with hints, and more sitemaps."""
+    """Process visits of sitemaps, feeds and change lists, and queue those that pages refer to."""
     if not context.use_sitemaps:
         return
     for visit in visits:
@@ -64,9 +60,9 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
             continue
         if visit.file_refs:
             _register_change_list(visit, context, now)
-            near = [p for p in visit.file_refs if p.role in SITEMAP_ROLES and can_sitemap_list(p.url, visit.url)]
+            same_site = [p for p in visit.file_refs if p.role in SITEMAP_ROLES and can_sitemap_list(p.url, visit.url)]
             enqueue_sitemaps(
-                near,
+                same_site,
                 context,
                 now,
                 visit.id,
@@ -79,16 +75,16 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
             visit.outcome in (Outcome.GONE, Outcome.FAILED)
             and (path := split_url(visit.url)[1]) in WELL_KNOWN_PATHS[:-1]
         ):
-            following = get_host(visit.url) + WELL_KNOWN_PATHS[WELL_KNOWN_PATHS.index(path) + 1]
-            enqueue_sitemaps([FileRef(Url(following))], context, now)
+            next_url = get_host(visit.url) + WELL_KNOWN_PATHS[WELL_KNOWN_PATHS.index(path) + 1]
+            enqueue_sitemaps([FileRef(Url(next_url))], context, now)
 
 
 def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Take what a sitemap or feed says, and plan when to read it again; of one that is retired nothing is kept."""
-    kind = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
+    """Apply the entries of a sitemap or feed, and schedule its next visit. Deletes hints of a retired one."""
+    announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
     if visit.outcome is Outcome.NOT_MODIFIED or visit.detail == UNCHANGED_DETAIL:
         context.sitemap_schedule.record_read(visit.id, now, has_new_entries=False)
-    elif visit.outcome is Outcome.FETCHED and not visit.detail.startswith(MapKind.UNKNOWN):
+    elif visit.outcome is Outcome.FETCHED and not visit.detail.startswith(SitemapKind.UNKNOWN):
         _apply_sitemap_hints(visit, context, now)
         context.sitemap_schedule.record_read(
             visit.id, now, has_new_entries=bool(visit.sitemap_hints or visit.file_refs)
@@ -96,78 +92,80 @@ def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
     elif visit.outcome is not Outcome.REDIRECT and context.sitemap_schedule.record_failure(
         visit.id, now, visit.outcome is Outcome.GONE
     ):
-        context.revisit_schedule.clear_sitemap_hints(context.sitemap_hints.replace_hints(visit.id, [], now), now, kind)
+        context.revisit_schedule.clear_sitemap_hints(
+            context.sitemap_hints.replace_hints(visit.id, [], now), now, announcer
+        )
 
 
 def enqueue_sitemaps(
     file_refs: Sequence[FileRef], context: CrawlContext, now: float, referrer_id: int = 0, level: int = 0
 ) -> None:
-    """Queue sitemaps and feeds before the pages of their host."""
-    known = context.url_store.get([pointer.url for pointer in file_refs])
+    """Queue unknown sitemaps and feeds ahead of the pages of their host."""
+    known = context.url_store.get([ref.url for ref in file_refs])
     entries = {}
-    for pointer in file_refs:
-        if (
-            pointer.url not in known
-            and level <= MAX_INDEX_DEPTH
-            and context.url_filter.can_add_sitemap(get_host(pointer.url))
-        ):
+    for ref in file_refs:
+        if ref.url not in known and level <= MAX_INDEX_DEPTH and context.url_filter.can_add_sitemap(get_host(ref.url)):
             candidate = CandidateUrl(
-                pointer.url,
-                pointer.request_url,
+                ref.url,
+                ref.request_url,
                 0,
                 UrlSource.SITEMAP,
                 referrer_id,
                 rank=SITEMAP_RANK,
-                role=pointer.role,
+                role=ref.role,
             )
-            entries[pointer.url] = FrontierEntry(candidate, UrlState.QUEUED)
+            entries[ref.url] = FrontierEntry(candidate, UrlState.QUEUED)
     context.url_store.insert_and_enqueue(list(entries.values()), now)
 
 
 def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Queue the pages of a sitemap that may speak for them, and keep what it says of all."""
-    named: dict[Host, bool] = {}
+    """Queue the listed pages that a sitemap has authority for, and store its hints."""
+    named_by_robots: dict[Host, bool] = {}
     source = UrlSource.SITEMAP if visit.role is UrlRole.SITEMAP else UrlSource.FEED
-    offers: dict[Url, DiscoveredUrl] = {}
+    discovered: dict[Url, DiscoveredUrl] = {}
     hints: dict[Url, SitemapHint] = {}
     for hint in visit.sitemap_hints:
-        if can_list_url(visit.url, hint.url, context, named):
+        if can_list_url(visit.url, hint.url, context, named_by_robots):
             priority = hint.priority if hint.priority >= 0 else 0.5
             level = 1 + context.url_filter.get_sitemap_depth(get_host(hint.url))
-            offers[hint.url] = DiscoveredUrl(level, False, source, visit, hint.request_url, priority=priority)
+            discovered[hint.url] = DiscoveredUrl(level, False, source, visit, hint.request_url, priority=priority)
             hints[hint.url] = hint
         elif context.url_filter.should_record(visit.url, Reason.FOREIGN_SITEMAP):
-            offers[hint.url] = DiscoveredUrl(1, True, source, visit, hint.request_url)
+            discovered[hint.url] = DiscoveredUrl(1, True, source, visit, hint.request_url)
     first = context.url_store.next_id
-    ids = enqueue_discovered(offers, context, now)
-    kept = [(ids[url], hint) for url, hint in hints.items() if url in ids]
+    ids = enqueue_discovered(discovered, context, now)
+    stored = [(ids[url], hint) for url, hint in hints.items() if url in ids]
     if context.ordering.uses_sitemap_priority:
-        _rerank_known_urls({ids[url]: offers[url].priority for url in hints if ids.get(url, first) < first}, context)
-    kind = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
+        _rerank_known_urls(
+            {ids[url]: discovered[url].priority for url in hints if ids.get(url, first) < first}, context
+        )
+    announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
     context.revisit_schedule.clear_sitemap_hints(
-        context.sitemap_hints.replace_hints(visit.id, kept, visit.visited_at), now, kind
+        context.sitemap_hints.replace_hints(visit.id, stored, visit.visited_at), now, announcer
     )
-    told = {id_: Told(hint.lastmod, hint.is_date_only, hint.changefreq) for id_, hint in kept}
-    context.revisit_schedule.set_sitemap_hints(told, now, kind)
+    revisit_hints = {id_: RevisitHint(hint.lastmod, hint.is_date_only, hint.changefreq) for id_, hint in stored}
+    context.revisit_schedule.set_sitemap_hints(revisit_hints, now, announcer)
     if context.revisit_schedule.is_site_trusted(get_site(visit.url)):
-        news = context.sitemap_hints.find_newer([id_ for id_, hint in kept if hint.lastmod])
-        context.stats["announced"] += context.revisit_schedule.mark_announced(news, now, kind)
+        newer = context.sitemap_hints.find_newer([id_ for id_, hint in stored if hint.lastmod])
+        context.stats["announced"] += context.revisit_schedule.mark_announced(newer, now, announcer)
 
 
 def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -> None:
-    """What a sitemap says counts for URLs too that were found by links before it was read."""
-    before = context.sitemap_hints.load_hints(list(priorities))
-    said = {
-        id_: before[id_].priority if id_ in before and before[id_].priority >= 0 else DEFAULT_PRIORITY
+    """Apply sitemap priorities to URLs that were already queued because of links."""
+    stored = context.sitemap_hints.load_hints(list(priorities))
+    old_priorities = {
+        id_: stored[id_].priority if id_ in stored and stored[id_].priority >= 0 else DEFAULT_PRIORITY
         for id_ in priorities
     }
     context.queue.apply_rank_gains(
-        context.ordering.compute_sitemap_gains({id_: priority - said[id_] for id_, priority in priorities.items()})
+        context.ordering.compute_sitemap_gains(
+            {id_: priority - old_priorities[id_] for id_, priority in priorities.items()}
+        )
     )
 
 
 def can_list_url(sitemap: str, url: Url, context: CrawlContext, named_by_robots: dict[Host, bool]) -> bool:
-    """May a sitemap speak for a URL: is it of its site, or does the robots.txt of its host name the sitemap?"""
+    """Whether a sitemap may list a URL: same site, or named by the robots.txt of the URL's host."""
     return can_sitemap_list(url, sitemap) or _is_named_by_robots(get_host(url), sitemap, context, named_by_robots)
 
 
@@ -181,50 +179,50 @@ def _is_named_by_robots(host: Host, sitemap: str, context: CrawlContext, named_b
 
 
 def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
-    """A site names its list of changes: a refresh will ask it."""
-    for pointer in visit.file_refs:
-        if pointer.role is not UrlRole.CHANGE_LIST or get_host(pointer.url) != get_host(visit.url):
+    """Register the change list that a page names for its own host; a refresh fetches it."""
+    for ref in visit.file_refs:
+        if ref.role is not UrlRole.CHANGE_LIST or get_host(ref.url) != get_host(visit.url):
             continue
-        known = context.url_store.get([pointer.url]).get(pointer.url)
+        known = context.url_store.get([ref.url]).get(ref.url)
         if known is None or context.change_lists.is_abandoned(known.id):
-            wire = context.change_lists.build_first_request(
-                pointer.url, context.url_store.get_host_id(get_host(visit.url)), visit
+            request_url = context.change_lists.build_first_request(
+                ref.url, context.url_store.get_host_id(get_host(visit.url)), visit
             )
             if known is None:
-                new = CandidateUrl(pointer.url, wire, 0, UrlSource.SITEMAP, visit.id, role=UrlRole.CHANGE_LIST)
+                new = CandidateUrl(ref.url, request_url, 0, UrlSource.SITEMAP, visit.id, role=UrlRole.CHANGE_LIST)
                 context.change_lists.register_list(
-                    context.url_store.insert_and_enqueue([FrontierEntry(new, UrlState.VISITED)], now)[pointer.url]
+                    context.url_store.insert_and_enqueue([FrontierEntry(new, UrlState.VISITED)], now)[ref.url]
                 )
             else:
-                context.change_lists.reactivate_list(known.id, wire)
+                context.change_lists.reactivate_list(known.id, request_url)
 
 
 def _process_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
-    """What a site says has changed is due now, if its priority is above the threshold; new pages are queued."""
+    """Mark announced pages as due if their priority is above the threshold, and queue new pages."""
     if not context.change_lists.is_registered(visit.id):
         return None
     if visit.outcome is Outcome.RETRY:
         return context.change_lists.record_retry(visit.id, now)
     if visit.outcome is not Outcome.FETCHED or not is_valid_answer(visit):
         context.crawl_log.write_message(
-            f"{visit.url} gives no list of changes ({visit.status}); pages are visited the ordinary way"
+            f"{visit.url} returned no change list (status {visit.status}); its pages are scheduled without it"
         )
         return context.change_lists.record_failure(visit, now)
     hints = {hint.url: hint for hint in visit.sitemap_hints if get_host(hint.url) == get_host(visit.url)}
     known = context.url_store.get(hints)
-    places = {
+    priorities = {
         url: DELETED_PRIORITY if hint.is_deleted else hint.priority if hint.priority >= 0 else DEFAULT_PRIORITY
         for url, hint in hints.items()
     }
     new = {
-        url: DiscoveredUrl(1, False, UrlSource.SITEMAP, visit, hint.request_url, priority=places[url])
+        url: DiscoveredUrl(1, False, UrlSource.SITEMAP, visit, hint.request_url, priority=priorities[url])
         for url, hint in hints.items()
-        if url not in known and not hint.is_deleted and context.change_lists.is_above_threshold(places[url])
+        if url not in known and not hint.is_deleted and context.change_lists.is_above_threshold(priorities[url])
     }
     enqueue_discovered(new, context, now)
     context.revisit_schedule.mark_announced({found.id: now for found in known.values()}, now, Announcer.PUBLISHER)
     context.change_lists.record_part(
-        visit, [(known[url].id, places[url]) for url in known], visit.change_list_next, now
+        visit, [(known[url].id, priorities[url]) for url in known], visit.change_list_next, now
     )
     context.catalog.record_missing([known[url].id for url in known if hints[url].is_deleted])
     context.stats["announced"] += len(known)

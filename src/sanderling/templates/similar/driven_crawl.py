@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from sanderling.crawl.choose_ordering import OrderingChoice
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.reevaluate import requeue_parked_pages
 from sanderling.crawl.request import CrawlRequest
@@ -52,11 +53,14 @@ def find_on_web(
     looks = [sample.look for sample in samples]
     crew: list[Coordinator] = []
 
+    def build_ordering(db: Connection, _choice: OrderingChoice) -> Driven:
+        ordering = Driven(Recogniser(looks), navigator_for(looks))
+        learn_from_stored(ordering, db)
+        return ordering
+
     def start(coordinator: Coordinator) -> None:
         crew.append(coordinator)
-        house = coordinator.context
-        order = house.ordering = Driven(Recogniser(looks), navigator_for(looks))
-        learn_from_stored(order, house.db)
+        order = _driven(coordinator)
         order.let_wait = lambda urls: let_wait(coordinator, urls)
         coordinator.dispatcher.build_template_filter = lambda trip: (
             None if order.called & {stop.id for stop in trip.tasks} else order.build_template_filter()
@@ -78,7 +82,8 @@ def find_on_web(
         if on_tick:
             on_tick(progress)
 
-    crawl(folder, replace(request, uses_template_filter=True), on_start=start, on_tick=tick)
+    request = replace(request, uses_template_filter=True)
+    crawl(folder, request, on_start=start, on_tick=tick, build_ordering=build_ordering)
     order = _driven(crew[0])
     order.recogniser.study()
     bring_rest(folder, request, order.calls() | order.called)

@@ -1,0 +1,109 @@
+"""Queue pages that have become due during a refresh, within the revisit budget.
+
+Sitemaps, feeds and change lists are queued first: they tell which pages are worth a visit.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
+from sanderling.crawl.stages.change_detection import FAILURE_DELAY_SECONDS
+from sanderling.db.connection import Connection
+from sanderling.dedup.url_variants import find_redundant_ids
+from sanderling.frontier.requeue import requeue_pages
+from sanderling.models import Host, Reason, UrlState
+from sanderling.revisit.budget import RevisitBudget
+from sanderling.storage.collection import get_meta
+from sanderling.storage.queries import load_urls
+
+MAX_QUEUED_AT_ONCE = 2_000  # pages
+MIN_SAVED_SECONDS = 60.0  # a refresh right after another may spend this much of the budget
+URL_VARIANT_REASON = "visited under another URL (duplicate)"
+REFRESHED_META_KEY = "refreshed"  # meta table: end of the last refresh
+
+
+class QueueRefill:
+    """Queues due pages each time it is called."""
+
+    def __init__(
+        self, context: CrawlContext, budget: RevisitBudget | None, now: float, is_continuous: bool = False
+    ) -> None:
+        self.context = context
+        self.budget = budget
+        self.spends_full_budget = is_continuous and budget is not None  # visits pages early if budget is left
+        self.budget_started_at = now - (compute_saved_seconds(context.db, budget, now) if budget else 0.0)
+        self.hosts_reset_at = now
+        self.on_host_intervals: Callable[[Mapping[Host, float]], None] | None = None  # gets the change rate of hosts
+
+    def __call__(self, now: float) -> int:
+        """Queue due sitemaps and lists, or due pages if there are none. Returns the number of URLs."""
+        context = self.context
+        if now - self.hosts_reset_at > FAILURE_DELAY_SECONDS:
+            reset_failed_hosts(context)
+            self.hosts_reset_at = now
+        if context.use_sitemaps:
+            list_ids = [*context.change_lists.load_stale(now), *context.sitemap_schedule.load_due(now)]
+            requeue_pages(context.db, list_ids, SITEMAP_RANK)
+            if list_ids:
+                return len(list_ids)
+        url_ids = self._select_due(now)
+        tvi_ids = context.tvi_files.select_tvi_visits(url_ids)
+        context.revisit_schedule.postpone(list(tvi_ids), now + FAILURE_DELAY_SECONDS, "its TVI file is fetched instead")
+        requeue_pages(context.db, [*tvi_ids.values(), *(url for url in url_ids if url not in tvi_ids)])
+        context.stats["due"] += len(url_ids)
+        if self.on_host_intervals:
+            self.on_host_intervals(load_shortest_intervals(context.db))
+        return len(url_ids)
+
+    def _select_due(self, now: float) -> list[int]:
+        context, limit = self.context, self._compute_allowance(now)
+        min_priority = context.change_lists.min_priority
+        rows = context.revisit_schedule.load_due(now, limit, min_priority, self.spends_full_budget)
+        url_ids = [row.url_id for row in rows]
+        url_ids += context.change_lists.sample_unnamed_pages(now)[: limit - len(url_ids)]
+        return self._drop_url_variants(url_ids, now)
+
+    def _drop_url_variants(self, url_ids: list[int], now: float) -> list[int]:
+        """Leave out URL variants of stored pages, and postpone them in case their DUST rule is withdrawn."""
+        db, rules = self.context.db, self.context.url_filter.dust_rules
+        redundant = find_redundant_ids(db, rules, load_urls(db, url_ids).items()) if rules else set()
+        self.context.revisit_schedule.postpone(list(redundant), now + FAILURE_DELAY_SECONDS, URL_VARIANT_REASON)
+        return [url for url in url_ids if url not in redundant]
+
+    def _compute_allowance(self, now: float) -> int:
+        if self.budget is None:
+            return MAX_QUEUED_AT_ONCE
+        stats = self.context.stats
+        return compute_page_allowance(self.budget, now - self.budget_started_at, stats["due"], stats["bytes"])
+
+
+def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, size: int) -> int:
+    """Compute how many pages may be queued after `seconds`, with `queued` pages and `size` bytes already spent."""
+    earned = budget.compute_allowance(seconds)
+    if budget.is_in_bytes:
+        return MAX_QUEUED_AT_ONCE if size < earned else 0
+    return max(0, min(MAX_QUEUED_AT_ONCE, int(max(1.0, earned)) - queued))
+
+
+def compute_saved_seconds(db: Connection, budget: RevisitBudget, now: float) -> float:
+    """Compute for how many seconds the budget was not spent: the time since the last refresh, at most its period."""
+    idle = now - float(get_meta(db, REFRESHED_META_KEY, "0"))
+    return budget.period_seconds if idle < 0 else min(max(idle, MIN_SAVED_SECONDS), budget.period_seconds)
+
+
+def reset_failed_hosts(context: CrawlContext) -> None:
+    """Reset hosts that were given up, and the state of their stored pages."""
+    context.hosts.reset_failed_hosts()
+    context.url_filter.failed_hosts.clear()
+    context.db.execute(
+        "UPDATE urls SET state = ? WHERE (state = ? OR (state = ? AND reason = ?)) AND id IN (SELECT url FROM pages)",
+        (UrlState.VISITED, UrlState.FAILED, UrlState.SKIPPED, Reason.ROBOTS_UNREACHABLE),
+    )
+
+
+def load_shortest_intervals(db: Connection) -> dict[Host, float]:
+    """Load the shortest revisit interval of the queued pages of each host."""
+    rows = db.execute(
+        "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
+        " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
+    )
+    return {Host(name): float(interval) for name, interval in rows}

@@ -1,0 +1,97 @@
+"""Feed crawled pages to the ordering, rerank the queue, and evict pages of a size-limited collection."""
+
+from collections.abc import Mapping, Sequence
+
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.archive_pages import ArchivedPages, resolve_link_ids
+from sanderling.crawl.stages.discovered_urls import get_relevance
+from sanderling.crawl.stages.visit_batch import VisitBatch
+from sanderling.frontier.eviction import CollectionLimit
+from sanderling.frontier.leases import Lease
+from sanderling.frontier.ordering.protocol import (
+    MAX_RERANK_INTERVAL,
+    MIN_RERANK_INTERVAL,
+    RERANK_INTERVAL_DIVISOR,
+    CrawledPage,
+)
+from sanderling.models import Outcome, Url, UrlRole, Visit
+from sanderling.urls.normalize import resolve_url
+
+
+def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> None:
+    """Teach the ordering new and changed pages, redirects, and parked pages."""
+    is_focused = context.ordering.is_focused
+    for item, links in zip(pages.archived, pages.links, strict=True):
+        visit, row = item.visit, batch.rows[item.visit.id]
+        if not item.has_changed or visit.role is not UrlRole.PAGE:
+            continue
+        targets = links.targets
+        if visit.outcome is Outcome.REDIRECT and (target := resolve_url(row.request_url or visit.url, visit.location)):
+            targets = [ids[target.url]] if target.url in ids else []
+        context.ordering.learn(
+            CrawledPage(
+                visit.id,
+                visit.url,
+                targets,
+                batch.leases[visit.id].rank,
+                row.is_seed,
+                get_relevance(visit),
+                [link.topic_score for link in links.links] if is_focused else (),
+                visit.title,
+                visit.fingerprints.get("structure", b""),
+                links,
+            )
+        )
+    _learn_parked(batch.parked, batch.leases, ids, context)
+
+
+def _learn_parked(
+    parked: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], context: CrawlContext
+) -> None:
+    """Teach the ordering pages that workers keep: their links count as if the pages were stored."""
+    context.catalog.store_fingerprints(
+        [(visit.id, kind, fingerprint) for visit in parked for kind, fingerprint in visit.fingerprints.items()]
+    )
+    for visit in parked:
+        links = resolve_link_ids(visit.links, ids)
+        context.ordering.learn(
+            CrawledPage(
+                visit.id,
+                visit.url,
+                links.targets,
+                leases[visit.id].rank,
+                title=visit.title,
+                structure_fingerprint=visit.fingerprints.get("structure", b""),
+                links=links,
+                is_parked=True,
+            )
+        )
+
+
+def rerank_queue(page_count: int, context: CrawlContext) -> None:
+    """Apply rank gains to queued URLs: often at first, then whenever the crawl has grown by a tenth."""
+    state = context.state
+    state.pages_since_rerank += page_count
+    interval = max(MIN_RERANK_INTERVAL, context.stats[Outcome.FETCHED] // RERANK_INTERVAL_DIVISOR)
+    if context.ordering.is_eager or state.pages_since_rerank >= min(MAX_RERANK_INTERVAL, interval):
+        context.queue.apply_rank_gains(context.ordering.pop_rank_gains())
+        state.pages_since_rerank = 0
+
+
+def evict_if_due(page_count: int, context: CrawlContext, now: float) -> None:
+    """Evict pages if the collection has a size limit and enough pages were stored since the last eviction."""
+    if context.collection_limit is not None and context.collection_limit.is_due(page_count):
+        evict_worst(context, context.collection_limit, now)
+
+
+def evict_worst(context: CrawlContext, collection_limit: CollectionLimit, now: float) -> None:
+    """Remove the lowest-ranked pages of a full collection, and drop queued URLs that rank no better."""
+    evicted = collection_limit.find_evictable(context.ordering)
+    collection_limit.mark_evicted(evicted)
+    page_ids = [page.url_id for page in evicted]
+    context.catalog.remove_pages(page_ids, context.state.session, now)
+    context.revisit_schedule.delete_pages(page_ids)
+    context.change_lists.remove_pages(page_ids)
+    context.stats["evicted"] += len(page_ids)
+    if context.ordering.has_comparable_ranks:
+        context.stats["passed_over"] += collection_limit.drop_queued()

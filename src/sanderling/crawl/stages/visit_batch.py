@@ -1,0 +1,61 @@
+"""Interpret the visits of a batch: drop expired leases, detect missing pages, resolve redirects.
+
+The result is the `VisitBatch` that the later stages work on.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from sanderling.crawl.context import CrawlContext, UrlRow, load_url_rows
+from sanderling.crawl.stages.redirects import get_self_redirect_target, validate_redirect
+from sanderling.frontier.leases import Lease
+from sanderling.models import Outcome, Visit
+from sanderling.revisit.missing_pages import mark_outages, mark_soft_404
+from sanderling.storage.catalog import PageState
+
+UNCATALOGED_OUTCOMES = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.PARKED)  # the catalog gets no row
+
+
+class VisitBatch(Struct, frozen=True):
+    """Visits of current leases, with the stored state of their URLs and pages."""
+
+    visits: Sequence[Visit]  # all visits, in the order in which they arrived
+    stored: Sequence[Visit]  # visits that are archived and cataloged
+    parked: Sequence[Visit]  # pages that a worker keeps because they do not match the template filter
+    leases: Mapping[int, Lease]
+    rows: Mapping[int, UrlRow]
+    previous: Mapping[int, PageState]  # pages as of their last visit
+    loop_page_ids: Sequence[int]  # pages to fetch again because a redirect loop leads to them
+
+    @property
+    def depths(self) -> dict[int, int]:
+        """The depth of each visited URL."""
+        return {id_: row.depth for id_, row in self.rows.items()}
+
+    @property
+    def request_urls(self) -> dict[int, str]:
+        """The requested URL of each stored visit, empty where it equals the URL key."""
+        return {visit.id: self.rows[visit.id].request_url for visit in self.stored}
+
+
+def interpret_visits(visits: Sequence[Visit], context: CrawlContext) -> VisitBatch:
+    """Classify visits as stored, parked, missing or failed. Visits of expired leases are dropped and counted."""
+    leases = context.queue.find_held_leases([(visit.id, visit.token) for visit in visits])
+    current = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
+    context.stats["fenced"] += len(visits) - len(current)
+    current = [mark_soft_404(visit) for visit in current]
+    previous = context.catalog.load_page_states([v.id for v in current if v.outcome not in UNCATALOGED_OUTCOMES])
+    current = mark_outages(current, previous, context.catalog.load_fingerprint)
+    host_ids = {visit.id: leases[visit.id].host_id for visit in current}
+    known = context.notice_clusters.mark_notices(current, previous, host_ids)
+    rows = load_url_rows(context.db, [visit.id for visit in known])
+    redirected = [validate_redirect(visit, rows[visit.id]) for visit in known]
+    resolved, loop_page_ids = context.redirect_loops.resolve_loops(redirected, previous)
+    stored = [
+        visit
+        for visit in resolved
+        if visit.outcome not in UNCATALOGED_OUTCOMES and get_self_redirect_target(visit, rows[visit.id]) is None
+    ]
+    parked = [visit for visit in resolved if visit.outcome is Outcome.PARKED]
+    return VisitBatch(resolved, stored, parked, leases, rows, previous, loop_page_ids)

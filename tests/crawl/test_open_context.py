@@ -1,0 +1,63 @@
+"""Wiring of the crawl context: every component uses the same ordering."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.site import Site, html
+
+from sanderling.config.settings import HttpSettings, OrderingSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.session import crawl
+from sanderling.frontier.ordering.persistence import BLOB_NAME
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.templates.driven_ordering import Driven
+from sanderling.templates.similar.driven_crawl import find_on_web
+from sanderling.templates.similar.samples import Sample
+from sanderling.templates.template_views import PageView
+
+
+def build_request(site: Site, order: str = "") -> CrawlRequest:
+    return CrawlRequest(
+        (site.root + "/",),
+        scope=ScopeSettings(sitemaps=False),
+        politeness=PolitenessSettings(delay=0.0),
+        fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=1),
+        ordering=OrderingSettings(order=order),
+    )
+
+
+def crawl_driven(folder: Path, site: Site) -> Coordinator:
+    """Crawl into an existing collection towards pages that are built like a sample page."""
+    started: list[Coordinator] = []
+    sample = Sample(PageView(0, site.root + "/a", "a", frozenset(range(1, 9))), b"")
+    find_on_web(folder, build_request(site), [sample], 5, 5, on_start=started.append)
+    return started[0]
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site({"/": html("/a", "/b", "/c"), "/a": html("/b", text="a"), "/b": html("/c"), "/c": html("/")})
+
+
+def test_driven_crawl_uses_one_ordering_in_every_component(tmp_path: Path, site: Site) -> None:
+    with site:
+        crawl(tmp_path, build_request(site, "larger-sites"))
+        context = crawl_driven(tmp_path, site).context
+    assert isinstance(context.ordering, Driven)
+    assert context.redirect_loops.ordering is context.ordering
+    assert context.queue.host_preference is context.ordering.host_preference
+
+
+def test_driven_crawl_keeps_saved_state_of_collection_ordering(tmp_path: Path, site: Site) -> None:
+    def load_state() -> bytes:
+        with open_collection_read_only(tmp_path) as collection:
+            (state,) = collection.db.execute("SELECT value FROM blobs WHERE name = ?", (BLOB_NAME,)).fetchone()
+        return bytes(state)
+
+    with site:
+        crawl(tmp_path, build_request(site, "backlinks"))
+        before = load_state()
+        crawl_driven(tmp_path, site)
+    assert load_state() == before
