@@ -107,7 +107,10 @@ def test_the_rules_of_a_host_are_named(tmp_path: Path) -> None:
             collection.db.execute("UPDATE hosts SET open_at = 3e9, hold = 'rate_limited'")
         last = look(tmp_path, waiting(tmp_path)[-1])
         forbidden = look(tmp_path, site.root + "/p7")
-    assert any(said == "the host is not requested before 2065-01-24 05:20:00 (back-off after rate_limited)" for said in last.blockers)
+    assert any(
+        said == "the host is not requested before 2065-01-24 05:20:00 (back-off after rate_limited)"
+        for said in last.blockers
+    )
     assert any(said.startswith("crawl delay of 1 s (from robots.txt)") for said in last.blockers)
     assert any("does not allow it" in said for said in forbidden.blockers)
     assert last.due_at == 3e9
