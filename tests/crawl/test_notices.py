@@ -127,4 +127,4 @@ def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Pa
             held = {row.url for row in load_pages(collection.db, "p.status < 300")}
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
         assert held == {site.root + "/", site.root + "/p0"}
-        assert notes == [("it says that it is not there, with status 200",)] * 2
+        assert notes == [("soft 404: not found, with status 200",)] * 2

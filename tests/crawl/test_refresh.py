@@ -280,7 +280,7 @@ def test_a_dry_run_of_a_collection_without_plans_writes_nothing(
     ("flags", "sentence"),
     [
         (["--budget", "lots"], "cannot be read"),
-        (["--budget", "0/day"], "leaves nothing to visit"),
+        (["--budget", "0/day"], "allows no visit"),
         (["--budget", "5/fortnight"], "no period of time"),
         (["--policy", "learnt"], "did you mean learned"),
     ],

@@ -1,4 +1,4 @@
-"""Choose the ordering of a crawl from the request and the collection, and restore its learned state."""
+"""Choose the ordering of a crawl, and restore its learned state."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ MAX_SAMPLE_CHARS = 1_000_000  # read from --like-text
 
 
 class OrderingChoice(Struct, frozen=True):
-    """The requested ordering. Empty fields mean: as in the last crawl."""
+    """The requested ordering. Empty fields: as in the last crawl."""
 
     name: str = ""
     topic: dict[str, float] = {}
@@ -44,7 +44,7 @@ OrderingBuilder = Callable[[Connection, OrderingChoice], Ordering]
 
 
 def parse_ordering_choice(settings: OrderingSettings, is_new: bool = True) -> OrderingChoice:
-    """Parse the ordering settings. A collection that is not new may already have a topic and access logs."""
+    """Parse the ordering settings. Existing collections may already have a topic and access logs."""
     if settings.query and settings.like_text:
         raise UsageError("--query and --like-text both set the topic; give only one of them")
     topic = Topic()
@@ -75,7 +75,7 @@ def _read_sample_text(path: str) -> str:
 
 
 def merge_stored_choice(db: Connection, choice: OrderingChoice) -> OrderingChoice:
-    """Complete a choice with the ordering, topic and access counts of the last crawl."""
+    """Fill empty fields from the last crawl."""
     topic = choice.topic or json.loads(get_meta(db, "topic", "{}"))
     popularity = choice.popularity
     if not popularity.counts and (
@@ -109,7 +109,7 @@ def _load_sitemap_priority(db: Connection, url_id: int) -> float:
 
 
 def restore_ordering(db: Connection, name: str, ordering: Ordering) -> None:
-    """Load saved score tables, then replay pages stored after the save, as after a crash."""
+    """Load saved score tables, then replay pages stored since."""
     last_visit = load_ordering(db, name, ordering)
     rows = db.execute(
         "SELECT p.url, h.name || u.path, p.links, u.source, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
@@ -125,7 +125,7 @@ def restore_ordering(db: Connection, name: str, ordering: Ordering) -> None:
 
 
 def rerank_if_ordering_changed(context: CrawlContext, choice: OrderingChoice) -> None:
-    """Store the choice. If ordering or topic differ from the last crawl, rerank all queued pages."""
+    """Store the choice, and rerank the queue if ordering or topic changed."""
     stored = get_meta(context.db, "order"), get_meta(context.db, "topic", "{}")
     requested = choice.name, json.dumps(choice.topic)
     set_meta(context.db, "order", requested[0])

@@ -1,7 +1,6 @@
-"""Components of a running crawl, and the stored state of a URL.
+"""Components of a running crawl, and stored rows of URLs.
 
-`CrawlContext` is built once by `open_context.py` and never changes. Values that do change while a crawl runs
-are in its `RunState`.
+`CrawlContext` is built once and never changes; changing values are in its `RunState`.
 """
 
 from collections import Counter
@@ -39,7 +38,7 @@ SITEMAP_RANK = -1e9  # sitemaps and feeds are fetched before the pages of their 
 
 
 class RunState(Struct):
-    """Values that the pipeline and the coordinator change during a run."""
+    """Values that change during a run."""
 
     stats: Counter[str]  # shared by all attempts of a run that loses its database connection
     session: int
@@ -93,7 +92,7 @@ class CrawlContext(Struct, frozen=True):
 
 
 class UrlRow(Struct, frozen=True):
-    """Stored state of a URL at the time of its visit."""
+    """A URL as stored before its visit."""
 
     depth: int
     hops: int
@@ -104,11 +103,10 @@ class UrlRow(Struct, frozen=True):
 
     @property
     def is_seed(self) -> bool:
-        """Whether the URL is a seed, or the redirect target of a seed."""
+        """Whether the URL is a seed or the redirect target of a seed."""
         return self.source == UrlSource.SEED or (self.depth == 0 and self.source == UrlSource.REDIRECT)
 
 
 def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
-    """Load the stored state of these URLs by id."""
     sql = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
     return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, sql, ids)}

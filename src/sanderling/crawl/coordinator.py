@@ -1,7 +1,6 @@
-"""Coordinate the workers of a crawl until it is done, stopped or has reached a limit.
+"""Coordinate the workers of a crawl until it is done, stopped or at a limit.
 
-The coordinator owns the frontier, so that no URL is fetched by two workers. Each turn of `Coordinator.run` receives
-worker reports, stores and commits them, resolves new hosts, dispatches fetch batches, and checks the limits.
+Each turn receives worker reports, stores and commits them, resolves hosts, dispatches fetch batches and checks limits.
 """
 
 import time
@@ -41,7 +40,7 @@ MAX_CONSECUTIVE_LOSSES = 50  # crashes in a row: the cause is this machine, not 
 
 
 class Coordinator:
-    """Runs one crawl over an open crawl context."""
+    """Runs a crawl."""
 
     def __init__(
         self,
@@ -90,7 +89,7 @@ class Coordinator:
         self.cpu_seconds_at_start = time.process_time()
 
     def run(self, on_tick: Callable[[CrawlProgress], None] | None = None) -> FinishReason:
-        """Crawl until the queue is empty or there is a reason to stop. Returns that reason."""
+        """Crawl until there is a reason to stop, and return it."""
         pool = ThreadPoolExecutor(8, thread_name_prefix="dns")
         next_tick = 0.0
         try:
@@ -134,9 +133,9 @@ class Coordinator:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def stop(self, reason: FinishReason) -> None:
-        """Stop after requests in flight have finished; a second call stops at once.
+        """Stop after requests in flight; a second call stops at once.
 
-        May be called from a signal handler at any point, so it only sets flags that the next turn reads.
+        Only sets flags, because signal handlers call it at any point.
         """
         if self.stop_reason is not None:
             self.is_forced = True
@@ -157,7 +156,7 @@ class Coordinator:
         self._handle_messages(self.engine.receive_reports(wait_seconds))
 
     def _handle_clock_change(self) -> None:
-        """Shift stored times if the system clock was set back, so that no host waits for the difference."""
+        """Shift stored times after the clock was set back, so that no host waits for the difference."""
         now, before = self.clock(), self.last_clock_time
         self.last_clock_time = now
         if now < before:
@@ -181,7 +180,6 @@ class Coordinator:
                 self.assignment.record_visits(message.worker, message.visits)
 
     def _handle_lost_worker(self, worker: str) -> None:
-        """Requeue the leases of a worker that died, and start a replacement."""
         if worker not in self.assignment.workers:
             return
         place = self.worker_recovery.remove_lost(worker)
@@ -197,7 +195,6 @@ class Coordinator:
         return self.worker_recovery.requeue_after_crash(worker)
 
     def _supervise_workers(self) -> None:
-        """Requeue leases of silent workers, complete moves, handle admin commands, resize the pool."""
         self.worker_recovery.requeue_silent(self.last_receive_at, may_replace=self.stop_reason is None)
         self.worker_pool.complete_transitions()
         if time.monotonic() < self.next_admin_poll:
@@ -217,7 +214,7 @@ class Coordinator:
             self._store_results()
 
     def _must_store_first(self) -> bool:
-        """Whether pending results may change which URLs to dispatch next."""
+        """Whether pending results may change what to dispatch next."""
         return bool(
             self.result_batcher.rate_limited_hosts or (self.result_batcher.reports and self.context.ordering.is_eager)
         )
@@ -227,12 +224,10 @@ class Coordinator:
             self.consecutive_losses = 0
 
     def _commit_results(self) -> None:
-        """Store pending results and wait until they are on disk."""
         self._store_results()
         self.result_batcher.commit()
 
     def _count_remaining_pages(self) -> int:
-        """Count the pages that may still be dispatched under the page limit."""
         if not self.limits.page_limit:
             return NO_LIMIT
         pending = self.result_batcher.visit_count + self.assignment.outstanding_tasks
@@ -274,7 +269,7 @@ class Coordinator:
             return self.queue_due_pages(self.clock())
 
     def _is_disk_low(self) -> bool:
-        """Whether to stop because of low disk space. Commits first, while there is room for it."""
+        """Check disk space. Commits while there is room for it."""
         if message := describe_low_disk(self.folder):
             self.result_batcher.commit()
             self.error_message = message

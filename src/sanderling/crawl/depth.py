@@ -1,7 +1,7 @@
-"""Depth limits of a crawl: one for all seeds, or one sampled per seed (GPC-2, true sampling).
+"""Depth limits: the same for all seeds, or sampled per seed (GPC-2, true sampling).
 
-A sampled depth is drawn once and stored. A seed with a smaller depth starts at a deeper level, so that one limit
-fits all seeds; a page found from two seeds gets the smaller level.
+A sampled depth is stored. A seed with a smaller depth starts at a deeper level, so that a single limit fits all
+seeds; a page found from two seeds gets the smaller level.
 """
 
 import json
@@ -21,14 +21,14 @@ DRAWN_DEPTHS_META_KEY = "drawn_depths"
 
 
 class DepthLimits(Struct, frozen=True):
-    """The deepest level to visit (-1: no limit), and the start level of each seed that does not start at 0."""
+    """Deepest level to visit (-1: no limit), and start levels of seeds other than 0."""
 
     limit: int = -1
     start_depths: Mapping[str, int] = {}
 
 
 def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: Random) -> DepthLimits:
-    """Parse `--depth` for a collection. New seeds draw a depth, known seeds keep theirs."""
+    """Parse `--depth`. New seeds draw a depth, known seeds keep theirs."""
     known = load_drawn_depths(db)
     if not is_sampled_depth(text):
         limit = parse_depth(text, random)
@@ -48,7 +48,7 @@ def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: R
 
 
 def load_drawn_depths(db: Connection) -> dict[str, int]:
-    """Load the sampled depth of each seed; empty if depths are not sampled."""
+    """Load sampled depths by seed; empty if not sampled."""
     depths: dict[str, int] = json.loads(get_meta(db, DRAWN_DEPTHS_META_KEY, "{}"))
     return depths
 
@@ -59,7 +59,7 @@ def _format_depths(depths: Mapping[str, int]) -> str:
 
 
 class LevelCounts(Struct, frozen=True):
-    """Number of URLs at one link distance from their seed, by state."""
+    """Number of URLs at a distance from their seed, by state."""
 
     level: int
     visited: int = 0
@@ -70,7 +70,6 @@ class LevelCounts(Struct, frozen=True):
 
 
 def count_levels(db: Connection) -> list[LevelCounts]:
-    """Count the known pages of each level by state."""
     if len(set(load_drawn_depths(db).values())) > 1:
         counts = _count_levels_by_seed(db)
     else:
@@ -83,7 +82,7 @@ def count_levels(db: Connection) -> list[LevelCounts]:
 
 
 def _count_levels_by_seed(db: Connection) -> Counter[tuple[int, str]]:
-    """Count levels relative to the start level of each seed, by following referrers back to it."""
+    """Count levels relative to the start level of each seed."""
     rows = {row[0]: row[1:] for row in db.execute("SELECT id, via, depth, source, state FROM urls WHERE role = 'page'")}
     starts: dict[int, int] = {}
     counts: Counter[tuple[int, str]] = Counter()

@@ -28,13 +28,13 @@ HEALTHY_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Out
 
 
 class BatchSender(Protocol):
-    """Sends fetch batches to workers."""
+    """Sends fetch batches."""
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
 
 
 class WorkerEngine(Protocol):
-    """Runs workers: local processes, a Ray cluster, or migrants next to web servers."""
+    """Runs workers: local processes, a Ray cluster, or migrants."""
 
     def create_worker(self, name: str = "", place: str = "") -> str: ...
     def dispose_worker(self, worker: str) -> None: ...
@@ -49,7 +49,7 @@ class WorkerEngine(Protocol):
 
 
 class Dispatcher:
-    """Leases URLs and sends them to workers as fetch batches."""
+    """Leases URLs and sends them to workers."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Dispatcher:
         self.list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
 
     def dispatch_batches(self) -> None:
-        """Lease URLs of ready hosts while workers have free slots, then send the batches."""
+        """Lease URLs of ready hosts while workers have free slots, then send them."""
         self._update_migrant_sites()
         self.assignment.has_crawl_delay = self.context.queue.politeness.delay_seconds > 0
         ordering = self.context.ordering
@@ -99,17 +99,14 @@ class Dispatcher:
     def _update_migrant_sites(self) -> None:
         """Drop the crawl delay of a site only while a migrant runs next to its server.
 
-        A migrant may be moved, parked or lost at any time; its site is then fetched over the network.
+        A migrant may stop at any time; its site is then fetched over the network.
         """
         queue, migrant_hosts = self.context.queue, self.list_migrant_sites()
         if migrant_hosts != queue.politeness.migrant_hosts:
             queue.politeness = msgspec.structs.replace(queue.politeness, migrant_hosts=migrant_hosts)
 
     def can_dispatch_early(self, reports: Iterable[WorkerReport]) -> bool:
-        """Whether URLs may be dispatched before these reports are stored.
-
-        Not if the reports may change the ranks, or contain a failure that slows a host down.
-        """
+        """Whether these reports can neither change ranks nor slow a host down."""
         queue, ordering = self.context.queue, self.context.ordering
         if queue.politeness.delay_seconds or queue.quota is not None or ordering.is_eager or ordering.is_focused:
             return False
@@ -119,7 +116,7 @@ class Dispatcher:
         )
 
     def _compute_pending_limit(self) -> int:
-        """Return how many tasks a worker (or a host with a crawl delay) may have at this stage of the crawl."""
+        """Limit tasks per worker, or per host with a crawl delay; grows with the crawl."""
         return (
             EAGER_PENDING_TASKS
             if self.context.ordering.is_eager
@@ -127,7 +124,7 @@ class Dispatcher:
         )
 
     def _compute_host_share(self, ready_host: ReadyHost) -> int:
-        """Return how many URLs of a host may be dispatched now. With crawl delays a few keep it busy."""
+        """Return how many URLs to lease now; with crawl delays a few keep a host busy."""
         pending_limit = self._compute_pending_limit()
         if not self.assignment.has_crawl_delay or ready_host.host in self.context.queue.politeness.migrant_hosts:
             return ready_host.share
@@ -136,7 +133,6 @@ class Dispatcher:
         )
 
     def _estimate_host_capacity(self, host: Host) -> int:
-        """Estimate how many URLs of a host all workers that reach it can fetch soon."""
         return self._estimate_worker_capacity(host) * max(1, self.assignment.count_reachable(host))
 
     def _estimate_worker_capacity(self, host: Host) -> int:
@@ -145,7 +141,7 @@ class Dispatcher:
         return self.assignment.estimate_capacity(host, MAX_BACKLOG_SECONDS, self.context.queue.politeness.connections)
 
     def _lease_host(self, ready_host: ReadyHost, now: float) -> list[tuple[str, FetchBatch]]:
-        """Lease URLs of one host to the chosen worker. A shared host is leased to several workers."""
+        """Lease URLs of a host to the chosen worker, or to several if shared."""
         batches, share = [], self._compute_host_share(ready_host)
         min_share = min(MIN_HOST_SHARE, self.context.queue.politeness.connections)
         even_share = max(min_share, -(-ready_host.queued // max(1, self.assignment.count_reachable(ready_host.host))))
@@ -176,7 +172,6 @@ class Dispatcher:
         return batches
 
     def _compute_batch_size(self, ready_host: ReadyHost, worker: str, even_share: int, capacity: int) -> int:
-        """Return the batch size for a worker: its free slots, or its part of a shared host."""
         free_slots = self.assignment.count_free_slots(worker)
         if not ready_host.is_shared:
             return free_slots
@@ -184,7 +179,7 @@ class Dispatcher:
         return min(free_slots, even_share, max(1, capacity - held_tasks))
 
     def _add_validators(self, batch: FetchBatch) -> FetchBatch:
-        """Add ETag, Last-Modified and digest of the last visit to each task, for conditional requests."""
+        """Add ETag, Last-Modified and digest of the last visit to tasks."""
         previous = self.context.catalog.load_page_states([task.id for task in batch.tasks])
         if not previous:
             return batch
@@ -209,7 +204,6 @@ class Dispatcher:
         return msgspec.structs.replace(batch, tasks=tuple(tasks))
 
     def _load_stored_versions(self, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
-        """Load the archive location and fingerprint state of the last version of each page."""
         catalog = self.context.catalog
         locations = catalog.find_body_locations([old.visit_id for old in latest])
         changed = [old.url_id for old in latest if old.change_count]

@@ -1,4 +1,4 @@
-"""Explain when a URL will be visited: queue position, scores, due time, and the host rules that block it."""
+"""Explain when a URL will be visited, and which rules block it."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
 
 class QueuePosition(Struct, frozen=True):
-    """Position of a queued URL, counted from 1, at its host and in the whole queue."""
+    """Positions counted from 1, at the host and in the whole queue."""
 
     rank: float
     host_position: int
@@ -79,7 +79,6 @@ URL_SQL = """
 
 
 def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
-    """Collect the explanation of a known URL."""
     row = _ExplainedUrl(*db.execute(URL_SQL, (url_id,)).fetchone())
     choice = merge_stored_choice(db, OrderingChoice())
     queue_position = _find_queue_position(db, row, choice.name)
@@ -106,7 +105,7 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
 
 
 def _compute_level(db: Connection, row: _ExplainedUrl) -> int:
-    """Count the links from the seed of a URL, which may start at a level of its own."""
+    """Count links from the seed, which may start at another level than 0."""
     ancestor, seen = row, set[int]()
     has_start_levels = len(set(load_drawn_depths(db).values())) > 1
     while has_start_levels and ancestor.source != UrlSource.SEED and ancestor.id not in seen:
@@ -144,7 +143,7 @@ def _find_queue_position(db: Connection, row: _ExplainedUrl, ordering_name: str)
 
 
 def _collect_scores(db: Connection, row: _ExplainedUrl, choice: OrderingChoice) -> dict[str, float]:
-    """Collect scores of the current ordering, and the inputs of other orderings."""
+    """Collect scores of the ordering, and inputs of other orderings."""
     ordering = open_ordering(db, choice)
     scores = {name: round(table[row.id], 6) for name, table in ordering.get_score_tables().items()}
     page = db.execute("SELECT link_count FROM pages WHERE url = ?", (row.id,)).fetchone()
@@ -173,7 +172,6 @@ def _find_due_time(db: Connection, row: _ExplainedUrl, now: float) -> tuple[floa
 
 
 def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition | None, now: float) -> list[str]:
-    """Describe what currently keeps a URL from being fetched."""
     columns = "verdict, hold, open_at, leased, holder, addresses, place"
     failure, backoff_reason, open_at, leased, holder, addresses, address = db.execute(
         f"SELECT {columns} FROM hosts WHERE id = ?", (row.host_id,)
@@ -209,7 +207,6 @@ def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition |
 def _describe_crawl_delay(
     db: Connection, host_id: int, rules: RobotsRules | None, position: QueuePosition | None
 ) -> list[str]:
-    """Describe how long the URLs queued before it take with the crawl delay; empty if there are none."""
     robots_delay = rules.get_crawl_delay() if rules is not None else None
     (learned_delay,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host_id,)).fetchone()
     settings = json.loads(get_meta(db, "settings", "{}"))

@@ -1,4 +1,4 @@
-"""Resolve host names in background threads and pin the addresses. Hosts with only private addresses are given up."""
+"""Resolve host names in background threads. Hosts with only private addresses are given up."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -17,8 +17,6 @@ MAX_CONCURRENT_LOOKUPS = 32
 
 
 class HostResolver:
-    """Resolves the hosts of one crawl."""
-
     def __init__(self, context: CrawlContext, resolver: DnsResolver, *, allow_private: bool, clock: Clock) -> None:
         self.context = context
         self.resolver = resolver
@@ -27,7 +25,7 @@ class HostResolver:
         self.pending_lookups: dict[int, Future[DnsAnswer]] = {}
 
     def resolve_hosts(self, pool: ThreadPoolExecutor) -> None:
-        """Store finished lookups, and start lookups for hosts without an address."""
+        """Store finished lookups, and start new ones."""
         if self.context.queue.politeness.uses_proxy:
             return
         now = self.clock()
@@ -43,7 +41,6 @@ class HostResolver:
                     self._take_cached_answer(host, now)
 
     def _take_cached_answer(self, unresolved: UnresolvedHost, now: float) -> None:
-        """Store an answer that came from the DNS cache at once."""
         future = self.pending_lookups[unresolved.id]
         if future.done():
             del self.pending_lookups[unresolved.id]

@@ -1,7 +1,4 @@
-"""Build the crawl context of a collection: open its database, archive, frontier and revisit schedule.
-
-open_context -> open_collection -> build_context -> requeue pages of truncated WARC files
-"""
+"""Build the crawl context of a collection."""
 
 import json
 from collections import Counter
@@ -83,7 +80,7 @@ def open_context(
     stats: Counter[str] | None = None,
     build_ordering: OrderingBuilder | None = None,
 ) -> Iterator[tuple[CrawlContext, CrawlRequest]]:
-    """Open the crawl context of a folder. Also yields the request, completed with the stored ordering."""
+    """Open a crawl context. Also yields the request with the stored ordering."""
     with (
         open_collection(folder, request.workers.store) as collection,
         run_checkpoints(folder / DATABASE_FILE) as start_checkpoint,
@@ -111,7 +108,7 @@ def open_context(
 
 
 def _requeue_lost_pages(context: CrawlContext) -> None:
-    """Requeue pages whose records were cut off from a damaged WARC file, and report each file."""
+    """Requeue pages whose records were lost from damaged WARC files."""
     with transaction(context.db):
         lost = reset_pages_of_short_files(context.db, context.archive.repairs)
         requeue_pages(context.db, [page for pages in lost.values() for page in pages])
@@ -121,7 +118,10 @@ def _requeue_lost_pages(context: CrawlContext) -> None:
 
 
 def read_scheduled_collection(folder: Path) -> Collection | None:
-    """Open a collection read-only, with current revisit tables. Returns None if it has no revisit schedule."""
+    """Open a collection read-only, with current revisit tables.
+
+    Returns None if it has no revisit schedule.
+    """
     migrations = {"refresh": REVISIT_MIGRATIONS}
     collection = open_collection_read_only(folder)
     if is_schema_current(collection.db, migrations):
@@ -146,7 +146,7 @@ def build_context(
     build_ordering: OrderingBuilder | None = None,
     start_checkpoint: Callable[[], None] = lambda: None,
 ) -> CrawlContext:
-    """Build the context of one crawl. Truncates the archive to the lengths that were committed."""
+    """Build a context. Truncates the archive to its committed lengths."""
     db, limits = collection.db, request.limits
     apply_migrations(db, {"refresh": REVISIT_MIGRATIONS})
     catalog, change_store = PageCatalog(db), ChangeStore(db)
@@ -194,7 +194,7 @@ def build_context(
 def _open_archive(
     collection: Collection, catalog: PageCatalog, remote_url: str, clock: Clock
 ) -> tuple[Archive, RemoteArchive | None]:
-    """Open the WARC archive and the remote archive, if one is configured. Registers all files in the catalog."""
+    """Open the archive and its remote copy, and register all files in the catalog."""
     remote_archive = open_remote_archive(collection.archive_folder, remote_url)
     archive = open_archive(
         collection.archive_folder,
@@ -222,7 +222,7 @@ def _open_url_filter(db: Connection, scope: ScopeSettings, seeds: Sequence[Norma
 
 
 def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_filter: UrlFilter) -> UrlQueue:
-    """Open the URL queue. Hosts that reached their page limit are marked full in the URL filter."""
+    """Open the queue, and mark hosts at their page limit as full."""
     queue = UrlQueue(db, build_politeness(request), ordering.host_preference)
     if request.limits.limit_per_host:
         queue.quota = HostQuota(db, request.limits.limit_per_host)
@@ -231,7 +231,7 @@ def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_f
 
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:
-    """Build the scope from all seeds of the collection, old and new. Stores the new seeds."""
+    """Build the scope from old and new seeds, and store the new ones."""
     stored = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
     all_seeds = list(dict.fromkeys([*stored, *(seed.url for seed in seeds)]))
     if not all_seeds:
@@ -250,9 +250,9 @@ def _load_pattern_budget(db: Connection) -> PatternBudget:
 
 
 def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -> T:
-    """Run an attempt, and repeat it after the shared database was unreachable for a while.
+    """Run an attempt, and repeat it after the shared database was unreachable.
 
-    Uncommitted work is done again. The database of a new collection must answer at once: its address may be mistyped.
+    The database of a new collection must answer at once: its address may be mistyped.
     """
     if store and not has_collection(folder):
         _wait_for_store(store, 0.0)
@@ -266,7 +266,6 @@ def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -
 
 
 def _wait_for_store(store: str, timeout_seconds: float | None = None) -> None:
-    """Wait until a shared database accepts connections. Raises DatabaseUnavailable after the timeout."""
     from sanderling.db import postgres
 
     postgres.connect_postgres(store, postgres.RECONNECT_SECONDS if timeout_seconds is None else timeout_seconds).close()

@@ -28,10 +28,7 @@ from sanderling.warc.cdxj import CdxjEntry
 
 
 def process_batch(reports: Sequence[WorkerReport], context: CrawlContext, now: float) -> list[CdxjEntry]:
-    """Process worker reports in a transaction that `commit_batch` ends. Returns the index entries of the batch.
-
-    Only the entries are returned: the pages themselves are freed while the disk is busy.
-    """
+    """Process reports in a transaction that `commit_batch` ends. Returns index entries."""
     with begin_transaction(context.db):
         for robots in (robots for report in reports for robots in report.robots):
             store_robots(robots, context, now)
@@ -40,7 +37,7 @@ def process_batch(reports: Sequence[WorkerReport], context: CrawlContext, now: f
 
 
 def commit_batch(entries: Sequence[CdxjEntry], context: CrawlContext) -> None:
-    """Wait until the pages of a batch are on disk, commit, and add its entries to the CDXJ index."""
+    """Wait until a batch is on disk, then commit and index it."""
     with commit_transaction(context.db):
         context.archive.finish_flush()
     context.cdxj_index.add(entries, context.archive.get_flushed_lengths())

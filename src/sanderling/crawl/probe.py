@@ -1,4 +1,4 @@
-"""Fetch one URL as the crawler would, without storing it."""
+"""Fetch a URL as the crawler would, without storing it."""
 
 import time
 
@@ -18,8 +18,6 @@ TIMEOUT_SECONDS = 90.0
 
 
 class ProbeResult(Struct, frozen=True):
-    """The response to a probe."""
-
     status: int
     outcome: Outcome
     reason: Reason
@@ -33,7 +31,7 @@ class ProbeResult(Struct, frozen=True):
 
 
 def probe_url(url: NormalizedUrl, settings: FetchSettings, role: UrlRole = UrlRole.PAGE) -> ProbeResult:
-    """Fetch one URL with the crawler's address checks and limits. Does not check robots.txt."""
+    """Fetch a URL with the crawler's address checks and limits, but without robots.txt."""
     host = get_host(url.url)
     allow_all = RobotsTxt(host, 404, b"", 0.0, 2e9)
     visits, _ = _fetch_once(host, url, settings, allow_all, role)
@@ -57,7 +55,7 @@ def probe_url(url: NormalizedUrl, settings: FetchSettings, role: UrlRole = UrlRo
 
 
 def probe_robots(host: Host, settings: FetchSettings) -> RobotsTxt:
-    """Fetch the robots.txt of a host. Status 0 means no response."""
+    """Fetch a robots.txt. Status 0: no response."""
     _, robots = _fetch_once(host, NormalizedUrl(Url(f"{host}/robots.txt"), f"{host}/robots.txt"), settings, None)
     return robots[0] if robots else RobotsTxt(host, 0, b"", time.time(), time.time())
 

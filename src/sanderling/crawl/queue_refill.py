@@ -1,6 +1,6 @@
-"""Queue pages that have become due during a refresh, within the revisit budget.
+"""Queue pages that become due during a refresh, within the revisit budget.
 
-Sitemaps, feeds and change lists are queued first: they tell which pages are worth a visit.
+Sitemaps, feeds and change lists come first: they tell which pages are worth a visit.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ REFRESHED_META_KEY = "refreshed"  # meta table: end of the last refresh
 
 
 class QueueRefill:
-    """Queues due pages each time it is called."""
+    """Queues due pages at each call."""
 
     def __init__(
         self, context: CrawlContext, budget: RevisitBudget | None, now: float, is_continuous: bool = False
@@ -35,7 +35,7 @@ class QueueRefill:
         self.on_host_intervals: Callable[[Mapping[Host, float]], None] | None = None  # gets the change rate of hosts
 
     def __call__(self, now: float) -> int:
-        """Queue due sitemaps and lists, or due pages if there are none. Returns the number of URLs."""
+        """Queue due lists, or due pages without any. Returns the number of URLs."""
         context = self.context
         if now - self.hosts_reset_at > FAILURE_DELAY_SECONDS:
             reset_failed_hosts(context)
@@ -63,7 +63,7 @@ class QueueRefill:
         return self._drop_url_variants(url_ids, now)
 
     def _drop_url_variants(self, url_ids: list[int], now: float) -> list[int]:
-        """Leave out URL variants of stored pages, and postpone them in case their DUST rule is withdrawn."""
+        """Postpone URL variants of stored pages, in case their DUST rule is withdrawn."""
         db, rules = self.context.db, self.context.url_filter.dust_rules
         redundant = find_redundant_ids(db, rules, load_urls(db, url_ids).items()) if rules else set()
         self.context.revisit_schedule.postpone(list(redundant), now + FAILURE_DELAY_SECONDS, URL_VARIANT_REASON)
@@ -77,7 +77,7 @@ class QueueRefill:
 
 
 def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, size: int) -> int:
-    """Compute how many pages may be queued after `seconds`, with `queued` pages and `size` bytes already spent."""
+    """Compute how many more pages may be queued after `seconds`."""
     earned = budget.compute_allowance(seconds)
     if budget.is_in_bytes:
         return MAX_QUEUED_AT_ONCE if size < earned else 0
@@ -85,13 +85,13 @@ def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, s
 
 
 def compute_saved_seconds(db: Connection, budget: RevisitBudget, now: float) -> float:
-    """Compute for how many seconds the budget was not spent: the time since the last refresh, at most its period."""
+    """Return the unspent time of the budget: since the last refresh, at most its period."""
     idle = now - float(get_meta(db, REFRESHED_META_KEY, "0"))
     return budget.period_seconds if idle < 0 else min(max(idle, MIN_SAVED_SECONDS), budget.period_seconds)
 
 
 def reset_failed_hosts(context: CrawlContext) -> None:
-    """Reset hosts that were given up, and the state of their stored pages."""
+    """Reset given-up hosts and the state of their pages."""
     context.hosts.reset_failed_hosts()
     context.url_filter.failed_hosts.clear()
     context.db.execute(
@@ -101,7 +101,7 @@ def reset_failed_hosts(context: CrawlContext) -> None:
 
 
 def load_shortest_intervals(db: Connection) -> dict[Host, float]:
-    """Load the shortest revisit interval of the queued pages of each host."""
+    """Load the shortest revisit interval of queued pages by host."""
     rows = db.execute(
         "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
         " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"

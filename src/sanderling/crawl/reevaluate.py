@@ -1,4 +1,4 @@
-"""Decide at the start of a run which known URLs to queue: seeds, URLs under changed rules, evicted and parked pages."""
+"""Decide at the start of a run which known URLs to queue."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -54,7 +54,7 @@ def enqueue_seeds(context: CrawlContext, seeds: Sequence[NormalizedUrl], now: fl
 
 
 def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float) -> None:
-    """If the rules differ from the last run, queue URLs they now admit and dequeue URLs they now reject."""
+    """If rules changed, queue URLs they now admit and dequeue those they now reject."""
     rules = json.dumps(
         [
             request.scope.scope,
@@ -96,7 +96,7 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
 
 
 def apply_ignore_robots_changes(context: CrawlContext, request: CrawlRequest) -> None:
-    """If `--ignore-robots` differs from the last run, fetch robots.txt again and queue URLs it blocked."""
+    """If `--ignore-robots` changed, refetch robots.txt and queue URLs it blocked."""
     ignored_hosts = json.dumps(sorted(request.politeness.ignore_robots))
     if ignored_hosts == get_meta(context.db, OWN_HOSTS_META_KEY, "[]"):
         return
@@ -106,7 +106,7 @@ def apply_ignore_robots_changes(context: CrawlContext, request: CrawlRequest) ->
 
 
 def _is_foreign_sitemap_url(context: CrawlContext, candidate: CandidateUrl, url_id: int) -> bool:
-    """Whether only a sitemap or feed of another site lists the URL."""
+    """Whether only a sitemap of another site lists the URL."""
     if candidate.source not in PUBLISHER_SOURCES or candidate.referrer_id == 0 or load_source_ids(context.db, url_id):
         return False
     sitemap = load_urls(context.db, [candidate.referrer_id]).get(candidate.referrer_id, "")
@@ -114,7 +114,7 @@ def _is_foreign_sitemap_url(context: CrawlContext, candidate: CandidateUrl, url_
 
 
 def _dequeue_rejected(context: CrawlContext) -> None:
-    """Dequeue pages that the rules now reject. Pages that were visited before keep their state."""
+    """Dequeue rejected pages; visited pages keep their state."""
     db = context.db
     rows = db.execute(
         "SELECT u.id, h.name || u.path, u.depth, p.url FROM queue AS q JOIN urls AS u ON u.id = q.url"
@@ -131,7 +131,7 @@ def _dequeue_rejected(context: CrawlContext) -> None:
 
 
 def requeue_evicted(context: CrawlContext, now: float) -> None:
-    """Evict pages of a full collection, then queue evicted pages that now rank better."""
+    """Queue evicted pages that now rank better."""
     if context.collection_limit is None:
         return
     evict_worst(context, context.collection_limit, now)
@@ -145,12 +145,12 @@ def requeue_evicted(context: CrawlContext, now: float) -> None:
 
 
 def load_parked_pages(db: Connection) -> list[int]:
-    """Load the ids of pages that workers keep because they did not match a template filter."""
+    """Load pages that workers keep because they did not match a template filter."""
     return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_SIMILAR,))]
 
 
 def requeue_parked_pages(context: CrawlContext, page_ids: Collection[int]) -> int:
-    """Queue parked pages; workers return them without fetching them again. Returns their number."""
+    """Queue parked pages; workers return them without a fetch."""
     for id_ in page_ids:
         url, depth, request_url, referrer_id = context.db.execute(
             "SELECT h.name || u.path, u.depth, u.wire, u.via FROM urls AS u JOIN hosts AS h ON h.id = u.host"
@@ -171,7 +171,7 @@ def enqueue_all_pages(
     states: Sequence[UrlState] = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED),
     reasons: Sequence[Reason] = (),
 ) -> int:
-    """Queue all pages in these states, or skipped for these reasons, if the rules admit them. Returns their number."""
+    """Queue admitted pages in these states or skipped for these reasons. Returns their number."""
     db = context.db
     rows = db.execute(
         "SELECT u.id, u.host, u.depth, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"

@@ -1,4 +1,4 @@
-"""Run a refresh: visit due pages once, visit all pages, or keep visiting pages as they become due."""
+"""Run a refresh: visit due pages once, all pages, or pages as they become due."""
 
 import time
 from collections import Counter
@@ -42,16 +42,12 @@ from sanderling.workers.assignment.strategy_registry import build_worker_assignm
 
 
 class RefreshMode(StrEnum):
-    """Which pages to visit."""
-
     ONCE = "once"  # pages that are due now
     ALL = "all"  # all pages, due or not
     WATCH = "watch"  # pages as they become due, until stopped
 
 
 class RefreshSummary(Struct, frozen=True):
-    """Result of a refresh."""
-
     due: int
     visited: int
     not_modified: int
@@ -77,7 +73,7 @@ def refresh(
     engine: WorkerEngine | None = None,
     clock: Clock = system_clock,
 ) -> RefreshSummary:
-    """Visit pages again, starting with sitemaps and feeds, which tell what is worth a visit."""
+    """Visit pages again, starting with sitemaps and feeds."""
     if not has_collection(folder):
         raise CollectionError(f"no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     build_worker_assignment(request.scheduling)  # raises UsageError before anything is opened
@@ -110,7 +106,6 @@ def refresh(
 
 
 def _configure_refresh(coordinator: Coordinator, refill: QueueRefill, mode: RefreshMode) -> None:
-    """Set which pages the coordinator queues. Strategies that group hosts by change rate get its updates."""
     coordinator.queue_due_pages = refill if mode is not RefreshMode.ALL else None
     coordinator.is_continuous = mode is RefreshMode.WATCH
     sets = coordinator.assignment.change_rate_sets
@@ -131,7 +126,7 @@ def _finish_refresh(
 
 
 def _apply_user_feedback(context: CrawlContext, folder: Path) -> None:
-    """Raise the revisit weight of pages that users rated well in search results."""
+    """Raise the revisit weight of pages that users rated well."""
     if not (folder / "feedback.db").exists():
         return
     # Imported late: it loads the search package, and most collections have no user feedback.
@@ -162,7 +157,6 @@ def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool
 
 
 def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: float) -> RefreshSummary:
-    """Compute the summary of a refresh."""
     stats = context.stats
     visited_outcomes = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
     return RefreshSummary(
@@ -193,7 +187,7 @@ class DuePage(Struct, frozen=True):
 def list_due_pages(
     folder: Path, request: CrawlRequest, mode: RefreshMode, now: float, limit: int = MAX_QUEUED_AT_ONCE
 ) -> list[DuePage]:
-    """List the pages that a refresh would visit now, with reasons. Fetches and writes nothing."""
+    """List pages that a refresh would visit now. Fetches and writes nothing."""
     budget, collection = get_budget(request), read_scheduled_collection(folder)
     if collection is None:
         return []

@@ -1,4 +1,4 @@
-"""The request of a crawl, and the component settings derived from it."""
+"""The request of a crawl, and settings derived from it."""
 
 import os
 import re
@@ -46,7 +46,7 @@ AUTO_MAX_WORKERS = min(16, 4 * (os.cpu_count() or 1))  # for --workers auto
 
 
 class CrawlRequest(Struct, frozen=True):
-    """All settings of one crawl."""
+    """All settings of a crawl."""
 
     seeds: tuple[str, ...]
     scope: ScopeSettings = ScopeSettings()
@@ -64,7 +64,7 @@ class CrawlRequest(Struct, frozen=True):
 
 
 class CrawlSummary(Struct, frozen=True, omit_defaults=True):
-    """Result of one run."""
+    """Result of a run."""
 
     finish_reason: str
     pages: int
@@ -81,7 +81,7 @@ class CrawlSummary(Struct, frozen=True, omit_defaults=True):
 
 
 def parse_seed(text: str) -> NormalizedUrl:
-    """Parse a seed. Without a scheme, local hosts and IP addresses get http, all other hosts https."""
+    """Parse a seed. Without a scheme, local hosts and IP addresses get http and names https."""
     raw = text.strip()
     url = normalize_url(raw if "://" in raw else f"{'http' if LOCAL_HOST(raw) else 'https'}://{raw}")
     if url is None or (
@@ -102,19 +102,18 @@ def parse_depth_limit(text: str) -> int:
 
 
 def count_workers(workers: WorkerSettings) -> int:
-    """Return the number of worker processes: as requested, or one per core. `auto` starts with one."""
+    """Return the number of worker processes at the start."""
     if workers.engine == "processes" and workers.workers > MAX_WORKERS:
         raise UsageError(f"--workers {workers.workers} is too many for one machine; use at most {MAX_WORKERS}")
     return 1 if workers.workers == AUTO_WORKERS else workers.workers or max(1, os.cpu_count() or 1)
 
 
 def count_max_workers(workers: WorkerSettings) -> int:
-    """Return the maximum number of workers; connections to a host are divided among them."""
+    """Return the maximum number of workers; they share the connections to a host."""
     return AUTO_MAX_WORKERS if workers.workers == AUTO_WORKERS else count_workers(workers)
 
 
 def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
-    """Build the settings that workers receive."""
     fetching, politeness = request.fetching, request.politeness
     name = politeness.user_agent.strip() or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
@@ -150,13 +149,13 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
 
 
 def _is_proxy_url(text: str) -> bool:
-    """Whether curl accepts the proxy URL. Curl's own error message would contain the password."""
+    """Whether curl accepts the URL. Curl's own error would show the password."""
     match = PROXY_URL(text)
     return match is not None and int(match[1] or 0) < 2**16
 
 
 def _parse_host(flag: str, text: str, may_show_text: bool = True) -> str:
-    """Parse a host name with an optional port. An error shows the text only if it cannot contain a password."""
+    """Parse a host with an optional port. `may_show_text`: it cannot be a password."""
     match = HOST_PATTERN(f"[{text.strip()}]" if BARE_IPV6(text.strip()) else text.strip())
     url = normalize_url(f"http://{match[1]}/") if match else None
     if not match or url is None:
@@ -167,7 +166,6 @@ def _parse_host(flag: str, text: str, may_show_text: bool = True) -> str:
 
 
 def build_politeness(request: CrawlRequest) -> Politeness:
-    """Build the politeness rules: delay, connections per host, and whether workers may share a host."""
     delay, max_workers = request.politeness.delay, count_max_workers(request.workers)
     if request.workers.lease < MIN_LEASE_SECONDS:
         raise UsageError(f"--lease must be at least {MIN_LEASE_SECONDS:g} s, to tell silent workers from busy ones")
@@ -185,12 +183,10 @@ def build_politeness(request: CrawlRequest) -> Politeness:
 
 
 def get_policy(name: str) -> RevisitPolicy:
-    """Return the revisit policy of this name."""
     if name not in POLICIES:
         raise UsageError(f"unknown revisit policy {name!r}{suggest_or_list_names(name, list(POLICIES))}")
     return POLICIES[name]
 
 
 def get_budget(request: CrawlRequest) -> RevisitBudget | None:
-    """Return the revisit budget; None means no limit."""
     return parse_budget(request.revisit.budget) if request.revisit.budget else None

@@ -1,6 +1,6 @@
-"""Collect worker reports into batches, and commit each batch once its WARC records are on disk.
+"""Collect worker reports into batches, and commit each batch once it is on disk.
 
-While the disk writes, the next batch grows and workers are kept busy.
+While the disk writes, the next batch grows.
 """
 
 import time
@@ -20,7 +20,7 @@ DISK_POLL_SECONDS = 0.01
 
 
 class ResultBatcher:
-    """Pending worker reports, and the batch that is being written."""
+    """Pending reports, and the batch being written."""
 
     def __init__(self, context: CrawlContext, clock: Clock) -> None:
         self.context = context
@@ -32,11 +32,10 @@ class ResultBatcher:
 
     @property
     def visit_count(self) -> int:
-        """Number of visits in pending reports."""
         return sum(len(report.visits) for report in self.reports)
 
     def add(self, report: WorkerReport) -> set[Host]:
-        """Add a report. Returns the hosts that sent a rate-limit response in it."""
+        """Add a report, and return its rate-limiting hosts."""
         if not self.reports:
             self._first_report_at = time.monotonic()
         self.reports.append(report)
@@ -45,16 +44,13 @@ class ResultBatcher:
         return limited
 
     def compute_wait_seconds(self) -> float | None:
-        """Return how long to wait before `is_due` can become true; None if nothing is pending."""
+        """Return the time until `is_due` may become true; None: nothing is pending."""
         if self._uncommitted is not None:
             return DISK_POLL_SECONDS
         return max(0.0, BATCH_SECONDS - (time.monotonic() - self._first_report_at)) if self.reports else None
 
     def is_due(self, pending_tasks: int) -> bool:
-        """Whether to store the pending reports now. Commits the last batch if the disk is done.
-
-        `pending_tasks` is the number of tasks that workers still have.
-        """
+        """Whether to store pending reports now. Commits the last batch if it is on disk."""
         if self._uncommitted is not None and self.context.archive.is_flush_done:
             self.commit()
         if not self.reports or (self._uncommitted is not None and self.visit_count < MAX_BATCH_VISITS):
@@ -64,7 +60,7 @@ class ResultBatcher:
         return time.monotonic() - self._first_report_at >= BATCH_SECONDS
 
     def store(self) -> bool:
-        """Process pending reports as one batch, after committing the last one. Returns False if there were none."""
+        """Commit the last batch and process pending reports; False: nothing was pending."""
         if not self.reports:
             return False
         self.commit()

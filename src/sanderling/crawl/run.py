@@ -1,4 +1,4 @@
-"""Start and finish a run: requeue old leases, open a new session, save in-memory state, compute the summary."""
+"""Start and finish a run: leases, sessions, in-memory state, summary."""
 
 import json
 import time
@@ -40,7 +40,7 @@ HOST_REJECTIONS = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDR
 
 
 def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[NormalizedUrl], now: float) -> int:
-    """Requeue old leases, apply changed rules, queue the seeds, and open a new session if the last is complete."""
+    """Requeue old leases, apply changed rules, queue seeds, perhaps open a session. Returns the run id."""
     db = context.db
     with transaction(db):
         context.queue.release_all_leases()
@@ -66,7 +66,6 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
 
 
 def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -> int:
-    """Insert a row for this run. Returns its id."""
     row = context.db.execute(
         "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
         (context.state.session, now, request.command),
@@ -75,7 +74,7 @@ def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -
 
 
 def _dump_settings(request: CrawlRequest) -> str:
-    """Serialize the settings that a later refresh needs, without passwords and secret headers."""
+    """Serialize settings for a later refresh, without secrets."""
     settings: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         settings |= msgspec.to_builtins(group)
@@ -93,7 +92,7 @@ def _open_session(context: CrawlContext) -> None:
 
 
 def count_session_pages(db: Connection, session: int) -> int:
-    """Count the pages fetched in this session by earlier runs."""
+    """Count pages fetched in this session by earlier runs."""
     sql = (
         "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
         " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
@@ -104,7 +103,7 @@ def count_session_pages(db: Connection, session: int) -> int:
 def finish_run(
     context: CrawlContext, run_id: int, finish: FinishReason, coordinator: Coordinator, now: float
 ) -> CrawlSummary:
-    """Record the end of a run and return its summary. If the disk is full, the next start repairs the rest."""
+    """Record the end of a run. After a full disk, the next start completes it."""
     try:
         enforce_collection_limit(context, now)
         summary = summarize_crawl(context.db, context.stats, finish, time.monotonic() - coordinator.started_at)
@@ -125,7 +124,7 @@ def enforce_collection_limit(context: CrawlContext, now: float) -> None:
 
 
 def record_run_end(context: CrawlContext, run_id: int, finish: FinishReason, summary: object, now: float) -> None:
-    """Record the end of a run, save in-memory state and close files. The CDXJ index closes in parallel."""
+    """Save in-memory state, close files and record the end of a run."""
     with ThreadPoolExecutor(1) as executor:
         closing = executor.submit(context.cdxj_index.close)
         with convert_disk_full():
@@ -141,7 +140,7 @@ def record_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
 
 
 def _copy_to_remote_archive(context: CrawlContext, remote_archive: RemoteArchive) -> None:
-    """Upload the remaining WARC files. Files that could not be uploaded stay local until the next run."""
+    """Upload remaining WARC files; failed ones are retried in the next run."""
     (current_file,) = context.archive.get_flushed_lengths()
     remote_archive.finish_uploads(current_file, context.catalog.load_committed_lengths())
     for name, error in remote_archive.upload_errors.items():
@@ -166,7 +165,7 @@ def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
 
 
 def _persist_memory(context: CrawlContext) -> None:
-    """Save in-memory models, so that the next run need not replay stored pages."""
+    """Save in-memory models, so that the next run need not replay pages."""
     db = context.db
     context.link_graph.flush()
     context.revisit_schedule.save()
@@ -180,7 +179,6 @@ def _persist_memory(context: CrawlContext) -> None:
 
 
 def _record_duplicates(context: CrawlContext, pair_update: PairUpdate) -> None:
-    """Add the URL cache counters, and store near-duplicate pairs."""
     cache = context.url_store.url_cache
     duplicate_stats.add_counts(
         context.db,
@@ -207,7 +205,6 @@ def summarize_unstarted(folder: Path) -> CrawlSummary:
 
 
 def summarize_crawl(db: Connection, stats: Counter[str], finish: FinishReason, seconds: float) -> CrawlSummary:
-    """Compute the summary of a run."""
     (pages,) = db.execute(
         "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
     ).fetchone()

@@ -1,8 +1,7 @@
-"""Run one crawl from a request to a summary.
+"""Run a crawl from a request to a summary.
 
-A *session* is one full pass over the known pages; a *run* is one execution of the command. An interrupted run is
-resumed by the next one. When a session is complete, the next run opens a new session: every known page in scope is
-fetched again with its validators, so that unchanged pages cost a few bytes.
+A *session* is a full pass over the known pages; a *run* is an execution of the command. A run resumes an interrupted
+session. After a complete one it opens a new session: every known page in scope is fetched again with its validators.
 """
 
 import contextlib
@@ -56,7 +55,7 @@ def crawl(
 ) -> CrawlSummary:
     """Crawl into a collection. The same request resumes an interrupted crawl.
 
-    `build_ordering` replaces the ordering of the collection for this run only.
+    `build_ordering` replaces the ordering of the collection for this run.
     """
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
@@ -92,7 +91,7 @@ def crawl(
 
 
 def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
-    """Validate all settings before anything is opened or written. Returns the request with its ordering."""
+    """Validate all settings before anything is opened. Returns the request with its ordering."""
     for text in request.seeds:
         parse_seed(text)
     parse_depth_limit(request.limits.depth)
@@ -109,9 +108,9 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
 
 
 def connect_services(folder: Path, request: CrawlRequest) -> WorkerEngine | None:
-    """Check that the database, cluster and migrants of a new collection are reachable.
+    """Check that database, cluster and migrants of a new collection are reachable.
 
-    Returns a running cluster engine for the crawl, or None if workers are local processes.
+    Returns a running cluster engine, or None for local workers.
     """
     if request.workers.store and not read_database_url(folder):
         open_new_postgres(request.workers.store).close()
@@ -127,6 +126,6 @@ def _count_visited(stats: Counter[str]) -> int:
 
 
 def _write_assignment_report(logs: Path, coordinator: Coordinator) -> None:
-    """Write the last assignment report for `sanderling schedule`. A full disk is ignored."""
+    """Write the assignment report for `sanderling schedule`, unless the disk is full."""
     with contextlib.suppress(OSError):
         (logs / "schedule.json").write_text(json.dumps(coordinator.last_assignment_report))

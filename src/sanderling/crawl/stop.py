@@ -1,4 +1,4 @@
-"""Limits and finish reasons of a crawl, and its progress."""
+"""Limits, finish reasons and progress of a crawl."""
 
 import shutil
 from enum import StrEnum
@@ -10,8 +10,6 @@ MIN_FREE_DISK_BYTES = 50_000_000
 
 
 class FinishReason(StrEnum):
-    """Why a crawl ended."""
-
     DONE = "done"
     PAGE_LIMIT = "limit"
     TIME_LIMIT = "time_limit"
@@ -23,7 +21,7 @@ class FinishReason(StrEnum):
 
 
 class CrawlLimits(Struct, frozen=True):
-    """Limits of one crawl; 0 means no limit."""
+    """Limits of a crawl; 0: no limit."""
 
     page_limit: int = 0
     time_limit: float = 0.0
@@ -31,8 +29,6 @@ class CrawlLimits(Struct, frozen=True):
 
 
 class CrawlProgress(Struct, frozen=True):
-    """Counters of a running crawl."""
-
     pages: int
     fetched: int
     waiting: int
@@ -46,7 +42,7 @@ class CrawlProgress(Struct, frozen=True):
 
 
 def describe_low_disk(folder: Path) -> str:
-    """Return the message for a user whose disk is nearly full, or an empty string if there is enough space."""
+    """Return an error message if the disk is nearly full, else an empty string."""
     if shutil.disk_usage(folder).free >= MIN_FREE_DISK_BYTES:
         return ""
     return (

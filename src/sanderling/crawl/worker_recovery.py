@@ -1,4 +1,4 @@
-"""Take back the work of workers: leases of crashed and silent ones, tasks of hosts that must not be requested."""
+"""Take back leases and tasks of workers."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,7 +11,7 @@ from sanderling.workers.manager import WorkerPool
 
 
 class WorkerRecovery:
-    """Returns leased URLs to the queue, and cancels tasks."""
+    """Requeues leased URLs, and cancels tasks."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class WorkerRecovery:
         self.has_cancelled_all = False
 
     def remove_lost(self, worker: str) -> str:
-        """Remove a worker that died, and requeue its leases. Returns the place where it ran."""
+        """Remove a dead worker and requeue its leases. Returns its place."""
         place = self.pool.registry.get(worker).place
         returned = 0 if self.assignment.workers[worker].has_reported else self._release_unstarted(worker)
         returned += self.pool.remove_lost(worker)
@@ -37,7 +37,7 @@ class WorkerRecovery:
         return place
 
     def requeue_silent(self, last_receive_at: float, *, may_replace: bool) -> None:
-        """Requeue the leases of workers without a heartbeat. Starts another worker if all are silent."""
+        """Requeue leases of silent workers. Starts a worker if all are silent."""
         lease_seconds = self.context.queue.politeness.lease_seconds
         for member in self.assignment.mark_silent_workers(lease_seconds, last_receive_at):
             returned = self.requeue_after_crash(member.id)
@@ -47,10 +47,7 @@ class WorkerRecovery:
                 self.pool.create(self.pool.registry.get(member.id).place)
 
     def requeue_after_crash(self, worker: str) -> int:
-        """Store the results of a worker, then requeue its leases; returns their number.
-
-        A URL whose worker crashed repeatedly is given up.
-        """
+        """Store results of a worker, then requeue its leases or give them up after repeated crashes."""
         self.commit_results()
         with transaction(self.context.db):
             returned, given_up = self.context.queue.release_after_crash(worker)
@@ -59,26 +56,25 @@ class WorkerRecovery:
         return returned
 
     def _release_unstarted(self, worker: str) -> int:
-        """Requeue the leases of a worker that never started. Does not count as an attempt."""
+        """Requeue leases of a worker that never started. Does not count as an attempt."""
         with transaction(self.context.db):
             returned = self.context.queue.release_leases(worker)
             self.drop_urls_of_failed_hosts()
         return returned
 
     def drop_urls_of_failed_hosts(self) -> None:
-        """End requeued URLs of hosts that were given up meanwhile, and count them."""
+        """End requeued URLs of hosts that were given up meanwhile."""
         dropped = self.context.hosts.drop_urls_of_failed_hosts()
         self.context.stats["lost"] += dropped.get(UrlState.FAILED, 0)
         self.context.stats["passed_over"] += dropped.get(UrlState.SKIPPED, 0)
 
     def cancel_hosts(self, hosts: Iterable[Host]) -> None:
-        """Take back the tasks of rate-limiting hosts from all workers."""
         for host in hosts:
             for worker in self.assignment.list_holders(host):
                 self.engine.cancel_tasks(worker, host)
 
     def cancel_all(self) -> None:
-        """Take back all tasks that are not in flight. Later calls do nothing."""
+        """Take back all tasks that are not in flight, once."""
         if not self.has_cancelled_all:
             self.has_cancelled_all = True
             for worker in self.engine.list_workers():

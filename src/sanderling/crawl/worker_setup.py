@@ -1,4 +1,4 @@
-"""Start worker engines and build the coordinator of a crawl."""
+"""Start worker engines, and build the coordinator."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -28,7 +28,7 @@ MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
 def prespawn_workers(
     request: CrawlRequest, engine: WorkerEngine | None = None
 ) -> AbstractContextManager[list[SpawnedProcess]]:
-    """Start worker processes early, because they take long to start. Does nothing if an engine is given."""
+    """Start worker processes early, because they start slowly. Does nothing with an engine."""
     if engine is not None:
         return nullcontext([])
     count = count_workers(request.workers) + len(request.workers.migrant)  # one worker per migrant
@@ -38,7 +38,7 @@ def prespawn_workers(
 def open_engine(
     request: CrawlRequest, folder: Path, spawned: list[SpawnedProcess] | None = None, *, is_new: bool = False
 ) -> WorkerEngine:
-    """Open the worker engine of a crawl. `is_new`: the collection has no parked pages yet."""
+    """Open the worker engine of a crawl. `is_new`: there are no parked pages."""
     settings = msgspec.structs.replace(
         build_fetch_settings(request), archive_folder=str((folder / "archive").resolve())
     )
@@ -58,7 +58,6 @@ def open_engine(
 
 
 def build_migrant_addresses(workers: WorkerSettings, folder: Path) -> dict[str, MigrantAddress]:
-    """Build the addresses of migrants next to web servers, by URL."""
     if workers.migrant and not workers.key:
         raise UsageError("--migrant needs a key: --key FILE (create one with: sanderling migrant keygen FILE)")
     urls = [url.rstrip("/") for url in workers.migrant]
@@ -75,9 +74,9 @@ def build_migrant_addresses(workers: WorkerSettings, folder: Path) -> dict[str, 
 
 
 def build_assignment(request: CrawlRequest, engine: WorkerEngine) -> WorkerAssignment:
-    """Build the worker assignment strategy. Migrants only get tasks of their own sites.
+    """Build the worker assignment; migrants get only their own sites.
 
-    With cookies each host is bound to one worker, or the host would see several clients.
+    With cookies each host is bound to a worker, or it would see several clients.
     """
     scheduling = request.scheduling
     if request.fetching.cookies and scheduling.schedule not in HOST_BOUND_STRATEGIES:
@@ -94,7 +93,6 @@ def build_coordinator(
     resolver: DnsResolver,
     clock: Clock,
 ) -> Coordinator:
-    """Build the coordinator of a crawl, configured for its workers."""
     coordinator = Coordinator(
         context,
         engine,
@@ -111,9 +109,9 @@ def build_coordinator(
 
 
 def configure_workers(coordinator: Coordinator, engine: WorkerEngine, request: CrawlRequest) -> None:
-    """Set the maximum pool size, and create one worker per migrant address.
+    """Set the maximum pool size, and a worker per migrant.
 
-    The owner of a server sets the crawl rate of the migrant next to it, so its fetch batches may be long.
+    The owner of a server sets the rate of its migrant, so fetch batches may be long.
     """
     coordinator.worker_pool.max_workers = AUTO_MAX_WORKERS if request.workers.workers == AUTO_WORKERS else 0
     if isinstance(engine, LocalEngine) and engine.migrant_addresses:

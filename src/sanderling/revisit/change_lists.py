@@ -1,8 +1,7 @@
-"""Lists of changes that sites offer (publisher): what they named, and how often they were right.
+"""Change lists that sites publish: which pages they named, and how complete and precise they are.
 
-The question to ask next stands in the book as the list's spelling on the wire: it carries LAST_VISIT, the server's own
-time of its last answer. While a list is trusted, pages of its host are due only if it named them. It is put to the
-test: pages it did not name are visited as well, a few of those whose time has come; one that changed was kept from us.
+The request URL of a list contains LAST_VISIT, the server's time of its last response. While a list is trusted, pages of
+its host are due only if named. A few due pages that it did not name are visited to test whether it is complete.
 """
 
 import re
@@ -12,20 +11,18 @@ from sanderling.clock import parse_http_date
 from sanderling.db.connection import Connection
 from sanderling.models import Visit
 
-MAX_PARTS = 200  # pages of one answer that are followed
-OVERLAP_SECONDS = 60.0  # seconds asked for again, the first time
-POLL_SECONDS = 3600.0  # seconds, for a refresh that stays
-TEST_WINDOW_SECONDS = 600.0  # seconds after an answer in which a page it did not name says something of it
-TEST_DIVISOR, MAX_TESTS_PER_HOST = (
-    20,
-    20,
-)  # one of so many due pages is visited though not named; at most so many per host
-MIN_COMPLETENESS = 0.75  # share of tested pages that must be as the list said: what it keeps from us we never see
-MIN_PRECISION = 0.25  # share of named pages that must have changed: a false alarm costs a request only
-PRIOR_COUNT = 2.0  # tests and named pages a new list is credited with, all of them right
+MAX_PARTS = 200  # of one response
+OVERLAP_SECONDS = 60.0  # of the first request
+POLL_SECONDS = 3600.0  # for a continuous refresh
+TEST_WINDOW_SECONDS = 600.0  # after a response in which visits test its completeness
+TEST_DIVISOR = 20  # one of so many unnamed due pages is visited
+MAX_TESTS_PER_HOST = 20
+MIN_COMPLETENESS = 0.75  # share of tested pages that must be unchanged, because missed changes are never seen
+MIN_PRECISION = 0.25  # share of named pages that must have changed; a false one costs only a request
+PRIOR_COUNT = 2.0  # correct results credited to a new list
 DECAY = 0.98
-DELETED_PRIORITY = 2.0  # stands above every priority: a deletion is looked at whatever the threshold
-DEFAULT_PRIORITY = 0.5  # the protocol's priority of a page without one
+DELETED_PRIORITY = 2.0  # above every threshold: deletions are always checked
+DEFAULT_PRIORITY = 0.5  # of a page without one, by the sitemap protocol
 DATE_HEADER = re.compile(rb"^date:[ \t]*([^\r\n]{1,60})", re.IGNORECASE | re.MULTILINE)
 TRUSTED_SQL = (
     f"heard = 1 AND looked - missed + {PRIOR_COUNT} >= {MIN_COMPLETENESS} * (looked + {PRIOR_COUNT})"
@@ -34,39 +31,36 @@ TRUSTED_SQL = (
 
 
 class ChangeLists:
-    """The lists of one collection; `threshold`: pages must have a priority above it, 0 for all."""
+    """The change lists of a collection. Pages must have a priority above `threshold`; 0 admits all."""
 
     def __init__(self, db: Connection, threshold: float = 0.0) -> None:
         self.db = db
         self.min_priority = threshold if threshold > 0 else -1.0
 
     def is_above_threshold(self, priority: float) -> bool:
-        """Is a page of this priority worth a visit?"""
         return priority > self.min_priority
 
     def register_list(self, url_id: int) -> None:
-        """A site names its list; the first one of a host counts."""
+        """Register the list of a host. The first list of a host counts."""
         self.db.execute(
             "INSERT INTO lists (host, url) SELECT host, id FROM urls WHERE id = ? ON CONFLICT (host) DO NOTHING",
             (url_id,),
         )
 
     def is_registered(self, url_id: int) -> bool:
-        """Is this the list of its host?"""
         return self.db.execute("SELECT 1 FROM lists WHERE url = ?", (url_id,)).fetchone() is not None
 
     def is_abandoned(self, url_id: int) -> bool:
-        """Was it given up, though it is named again?"""
+        """Whether a list was given up earlier."""
         sql = "SELECT 1 FROM urls WHERE id = ? AND role = 'changes' AND state IN ('gone', 'failed', 'skipped')"
         return self.db.execute(sql, (url_id,)).fetchone() is not None
 
     def reactivate_list(self, url_id: int, request_url: str) -> None:
-        """It will be asked again, from the start."""
         self.db.execute("UPDATE urls SET state = 'visited', wire = ? WHERE id = ?", (request_url, url_id))
 
     def build_first_request(self, list_url: str, host_id: int, visit: Visit) -> str:
-        """Ask for all since the oldest page we hold of a host, by the clock of the server that gave this visit."""
-        from sanderling.publisher.http_dates import format_w3c_millis  # few sites offer a list
+        """Build the request for all changes since the oldest stored page, by the clock of the server."""
+        from sanderling.publisher.http_dates import format_w3c_millis  # imported late: few sites publish a list
 
         row = self.db.execute(
             "SELECT min(p.last_visit) FROM pages AS p JOIN urls AS u ON u.id = p.url"
@@ -77,14 +71,12 @@ class ChangeLists:
         since = oldest - visit.duration_seconds - OVERLAP_SECONDS + get_server_time(visit) - visit.visited_at
         return _build_request_url(list_url, format_w3c_millis(max(0, int(since * 1000))))
 
-    # Answers
-
     def reset_answers(self) -> None:
-        """A run begins: every list must be heard anew before pages are passed over on its word."""
+        """Distrust all lists until they respond in this run."""
         self.db.execute("UPDATE lists SET heard = 0, parts = 0")
 
     def record_part(self, visit: Visit, named_pages: Sequence[tuple[int, float]], next_url: str, now: float) -> None:
-        """Take one part of an answer: pages with priorities; `following` is where it goes on, empty at the end."""
+        """Store a part of a response. `next_url` is the next part, empty at the end."""
         (parts, until, sure) = self.db.execute(
             "SELECT parts, until, sure FROM lists WHERE url = ?", (visit.id,)
         ).fetchone()
@@ -92,8 +84,8 @@ class ChangeLists:
         self._store_named_pages(named_pages, sure, now)
         if next_url and parts + 1 >= MAX_PARTS:
             return self.record_failure(visit, now)
-        wire = next_url or _build_request_url(visit.url, until)
-        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (wire, visit.id))
+        request_url = next_url or _build_request_url(visit.url, until)
+        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (request_url, visit.id))
         self.db.execute(
             "UPDATE lists SET parts = ?, until = ?, heard = ?, asked_at = ?, sampled = 0, sure = ? WHERE url = ?",
             (parts + 1 if next_url else 0, until, int(not next_url), now, int(sure or not next_url), visit.id),
@@ -109,35 +101,31 @@ class ChangeLists:
         )
         self.db.executemany(
             "INSERT INTO due (url, due_at, why, state)"
-            " SELECT u.id, ?, 'the list of changes names it', ? FROM urls AS u WHERE u.id = ?"
+            " SELECT u.id, ?, 'named by the change list', ? FROM urls AS u WHERE u.id = ?"
             " AND u.role = 'page' AND u.state IN ('visited', 'gone')"
             " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why",
             [(now, b"", url) for url, _ in named_pages],
         )
 
     def has_next_part(self, url_id: int) -> bool:
-        """Is there more of this answer to ask for?"""
         return self.db.execute("SELECT 1 FROM lists WHERE url = ? AND parts > 0", (url_id,)).fetchone() is not None
 
     def record_failure(self, visit: Visit, now: float) -> None:
-        """No answer, or none that can be read: go the ordinary way, and ask from the start the next time."""
+        """Distrust a list without a valid response, and restart it with the next request."""
         (host,) = self.db.execute("SELECT host FROM urls WHERE id = ?", (visit.id,)).fetchone()
-        wire = self.build_first_request(visit.url, host, visit)
-        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (wire, visit.id))
+        request_url = self.build_first_request(visit.url, host, visit)
+        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (request_url, visit.id))
         self.db.execute("UPDATE lists SET heard = 0, parts = 0, sure = 0, asked_at = ? WHERE url = ?", (now, visit.id))
 
     def record_retry(self, url_id: int, now: float) -> None:
-        """It could not be asked; the same question will be tried again."""
+        """Distrust a list that could not be fetched; the same request is sent again."""
         self.db.execute("UPDATE lists SET heard = 0, asked_at = ? WHERE url = ?", (now, url_id))
 
-    # What to do with them
-
     def load_all(self) -> list[int]:
-        """Every list: a run that begins asks each."""
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'changes' AND state = 'visited'")]
 
     def load_stale(self, now: float) -> list[int]:
-        """Lists that were asked long ago."""
+        """Load lists that are due for another request."""
         rows = self.db.execute(
             "SELECT l.url FROM lists AS l JOIN urls AS u ON u.id = l.url WHERE l.asked_at < ? AND u.state = 'visited'",
             (now - POLL_SECONDS,),
@@ -145,8 +133,8 @@ class ChangeLists:
         return [url for (url,) in rows]
 
     def sample_unnamed_pages(self, now: float) -> list[int]:
-        """A few pages that trusted lists did not name, though their time has come; once for each answer."""
-        found: list[int] = []
+        """Select a few due pages that trusted lists did not name, once per response."""
+        sample: list[int] = []
         for (host,) in self.db.execute(f"SELECT host FROM lists WHERE sampled = 0 AND {TRUSTED_SQL}").fetchall():
             rows = self.db.execute(
                 "SELECT d.url FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN told AS t ON t.url = d.url"
@@ -154,20 +142,20 @@ class ChangeLists:
                 " ORDER BY d.due_at LIMIT ?",
                 (host, now, TEST_DIVISOR * MAX_TESTS_PER_HOST),
             ).fetchall()
-            found += [url for (url,) in rows[: -(-len(rows) // TEST_DIVISOR)]]
+            sample += [url for (url,) in rows[: -(-len(rows) // TEST_DIVISOR)]]
             self.db.execute("UPDATE lists SET sampled = 1 WHERE host = ?", (host,))
-        return found
+        return sample
 
     def score_visits(self, changed: Mapping[int, bool], now: float) -> None:
-        """Visited pages, and whether they had changed: did the list say so?"""
+        """Compare lists with the result of visits: `{url id: changed}`."""
         if self.db.execute("SELECT 1 FROM lists LIMIT 1").fetchone() is None:
             return
-        for url, was in changed.items():
+        for url, has_changed in changed.items():
             row = self.db.execute("DELETE FROM told WHERE url = ? RETURNING sure", (url,)).fetchone()
             if row is None:
-                self._update_score(url, "looked", "missed", was, now)
+                self._update_score(url, "looked", "missed", has_changed, now)
             elif row[0]:
-                self._update_score(url, "named", "confirmed", was, now)
+                self._update_score(url, "named", "confirmed", has_changed, now)
 
     def _update_score(self, url_id: int, total_column: str, hit_column: str, is_hit: bool, now: float) -> None:
         self.db.execute(
@@ -182,20 +170,20 @@ class ChangeLists:
 
 
 def _build_request_url(list_url: str, since: str) -> str:
-    from sanderling.publisher.changelist_parser import build_changelist_url  # few sites offer a list
+    from sanderling.publisher.changelist_parser import build_changelist_url  # imported late: few sites publish a list
 
     return build_changelist_url(list_url, since)
 
 
 def is_valid_answer(visit: Visit) -> bool:
-    """Is this a list of changes, with a time to ask from the next time?"""
+    """Whether a response is a change list."""
     from sanderling.publisher.http_dates import parse_time
 
     return len(visit.change_list_until) < 64 and parse_time(visit.change_list_until) is not None
 
 
 def get_server_time(visit: Visit) -> float:
-    """The time of an answer by the server's clock; by ours if it does not say."""
-    found = DATE_HEADER.search(visit.head)
-    at = parse_http_date(found[1].decode("latin-1")) if found else None
-    return visit.visited_at if at is None else at
+    """Return the time of a response by the Date header; else by our clock."""
+    header = DATE_HEADER.search(visit.head)
+    date = parse_http_date(header[1].decode("latin-1")) if header else None
+    return visit.visited_at if date is None else date

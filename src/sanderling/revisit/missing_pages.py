@@ -1,4 +1,4 @@
-"""Pages that only pretend to be there, pages behind a notice, and pages that have moved for good."""
+"""Detect soft 404s, outages behind a notice, and permanently moved pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,29 +9,27 @@ from sanderling.models import Outcome, Url, UrlRole, Visit
 from sanderling.storage.catalog import PageState
 from sanderling.urls.normalize import resolve_url
 
-SOFT_404_NOTES = {b"soft_404": "it says that it is not there, with status 200", b"parked": "a parked domain"}
+SOFT_404_NOTES = {b"soft_404": "soft 404: not found, with status 200", b"parked": "a parked domain"}
 OUTAGE_KIND = b"outage"
-SAME_TEXT_SIMILARITY = (
-    0.5  # similarity from which a text stayed what it was; a page wrongly taken for an outage hides its change
-)
-OUTAGE_NOTE = "a notice stands in its place, with status 200"
+SAME_TEXT_SIMILARITY = 0.5  # low, because a false outage hides a change
+OUTAGE_NOTE = "a notice is shown instead, with status 200"
 PERMANENT_REDIRECTS = (301, 308)
 
 
 def mark_soft_404(visit: Visit) -> Visit:
-    """A page that only pretends to be there counts as missing; what it says stays in the archive."""
-    said = visit.fingerprints.get("pretence")
-    if said not in SOFT_404_NOTES or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
+    """Mark a page that says with status 200 that it does not exist as missing."""
+    kind = visit.fingerprints.get("pretence")
+    if kind not in SOFT_404_NOTES or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
         return visit
-    return replace(visit, outcome=Outcome.GONE, detail=SOFT_404_NOTES[said], links=(), file_refs=(), fingerprints={})
+    return replace(visit, outcome=Outcome.GONE, detail=SOFT_404_NOTES[kind], links=(), file_refs=(), fingerprints={})
 
 
 def mark_outages(
     visits: Sequence[Visit], latest: Mapping[int, PageState], load_fingerprint: Callable[[int, str], bytes]
 ) -> list[Visit]:
-    """Pages that were known with other words and are behind a notice now count as missing: that is no change of theirs.
+    """Mark known pages that now show a notice instead of their text as missing. This is not a change of the page.
 
-    `before` gives a mark of the last version: a page that was a login before is one, and so is one with the same text.
+    `load_fingerprint` loads fingerprints of the last version: a page that was a login page before is not an outage.
     """
     return [_as_missing(visit) if _is_outage(visit, latest, load_fingerprint) else visit for visit in visits]
 
@@ -57,7 +55,7 @@ def _as_missing(visit: Visit) -> Visit:
 def find_moved_pages(
     visits: Sequence[Visit], latest: Mapping[int, PageState], request_urls: Mapping[int, str], ids: Mapping[Url, int]
 ) -> dict[int, int]:
-    """Pages that were there and have moved for good: from which id to which."""
+    """Find known pages with a permanent redirect: `{old id: new id}`."""
     moved = {}
     for visit in visits:
         old = latest.get(visit.id)

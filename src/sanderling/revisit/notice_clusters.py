@@ -1,9 +1,8 @@
-"""Pages that turned into one: several that were different now show the same text, or lead to the same place.
+"""Detect notices: several different pages of a host that turned into the same text or redirect to the same URL.
 
-A server that has no 404 shows one notice, in whatever words, for all that is no more; or it sends everybody to the
-front page. Nobody need be asked to see that: it is enough to remember what each page was before it changed, and what it
-became. Where the front page shows the same, the whole site is closed for a while, or behind a wall: then nothing is
-concluded.
+A server without 404 shows one notice for all missing pages, or redirects them to its front page. The old and new
+fingerprint of each changed page are stored. If the front page shows the same text, the whole site is closed or behind a
+wall, and nothing is concluded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,21 +18,17 @@ from sanderling.models import Outcome, UrlRole, Visit
 from sanderling.storage.catalog import PageState
 from sanderling.urls.normalize import resolve_url
 
-MIN_CLUSTER_SIZE = 4  # pages that were different and became the same
-SAME_SIMILARITY = (
-    0.93  # similarity from which two texts are the same but for a few words, as a notice that names what was asked for
-)
-DIFFERENT_SIMILARITY = (
-    0.8  # similarity below which two texts are different pages; those of a template share more than near duplicates
-)
-MAX_COMPARED_PAGES = 64  # changed pages of a host that are compared
+MIN_CLUSTER_SIZE = 4  # pages that differed and became the same
+SAME_SIMILARITY = 0.93  # of two texts that differ in a few words, such as the URL that a notice repeats
+DIFFERENT_SIMILARITY = 0.8  # different pages of a template are less similar
+MAX_COMPARED_PAGES = 64  # of a host
 CHUNK = 400
 CONTENT_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED)
-NOTICE_NOTE = "it became what several different pages of its host became"
+NOTICE_NOTE = "shows the same notice as other pages of its host"
 
 
 class PageTransition(Struct, frozen=True):
-    """What a page was, and what it became: marks of texts, or `>` and the mark of an address it leads to."""
+    """Fingerprints of a page before and after a change; `>` starts the hash of a redirect target."""
 
     url_id: int
     host_id: int
@@ -43,7 +38,7 @@ class PageTransition(Struct, frozen=True):
 
 
 class NoticeClusters:
-    """Remembers what changed pages became, and tells pages from notices that there is none."""
+    """Stores transitions of pages, and detects notices among them."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
@@ -51,36 +46,36 @@ class NoticeClusters:
     def mark_notices(
         self, visits: Sequence[Visit], latest: Mapping[int, PageState], host_ids: Mapping[int, int]
     ) -> Sequence[Visit]:
-        """The same visits; those that met a notice in place of a page that was there count as missing."""
+        """Return the visits, with notices in place of known pages marked as missing."""
         known = [visit for visit in visits if visit.id in latest and visit.role is UrlRole.PAGE]
         if not known:
             return visits
-        turns = self._record_transitions(known, host_ids)
-        missing = {url for url, turn in turns.items() if self._is_notice(turn)}
+        transitions = self._record_transitions(known, host_ids)
+        missing = {url for url, transition in transitions.items() if self._is_notice(transition)}
         return [_as_missing(visit) if visit.id in missing else visit for visit in visits]
 
     def _record_transitions(self, visits: Sequence[Visit], host_ids: Mapping[int, int]) -> dict[int, PageTransition]:
-        """Write down what pages became; give those that are still what they once became."""
+        """Store new transitions, and return those that still hold."""
         ids = [visit.id for visit in visits]
-        before, held = self._load_transitions(ids), self._load_fingerprints(ids)
-        turns = {}
+        stored, fingerprints = self._load_transitions(ids), self._load_fingerprints(ids)
+        transitions = {}
         for visit in visits:
-            old, turn = held.get(visit.id, b""), before.get(visit.id)
+            old, current = fingerprints.get(visit.id, b""), stored.get(visit.id)
             new = fingerprint_visit(visit, old)
-            if turn is not None and _is_same_text(turn.new_fingerprint, new):
-                turns[visit.id] = turn
+            if current is not None and _is_same_text(current.new_fingerprint, new):
+                transitions[visit.id] = current
             elif old and new and _is_different_text(old, new):
-                turns[visit.id] = PageTransition(visit.id, host_ids[visit.id], visit.visited_at, old, new)
+                transitions[visit.id] = PageTransition(visit.id, host_ids[visit.id], visit.visited_at, old, new)
         self.db.executemany(
             "INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
             " at = excluded.at, old = excluded.old, new = excluded.new",
             [
                 (t.url_id, t.host_id, t.changed_at, t.old_fingerprint, t.new_fingerprint)
-                for url, t in turns.items()
-                if before.get(url) is not t
+                for url, t in transitions.items()
+                if stored.get(url) is not t
             ],
         )
-        return turns
+        return transitions
 
     def _is_notice(self, transition: PageTransition) -> bool:
         rows = self.db.execute(
@@ -90,7 +85,7 @@ class NoticeClusters:
         different: list[bytes] = []
         for old, new in rows:
             if _is_same_text(new, transition.new_fingerprint) and all(
-                _is_different_text(old, other) for other in different
+                _is_different_text(old, second) for second in different
             ):
                 different.append(old)
         return len(different) >= MIN_CLUSTER_SIZE and not _is_same_text(
@@ -98,12 +93,12 @@ class NoticeClusters:
         )
 
     def _load_front_page(self, host_id: int) -> bytes:
-        """What the front page of a host shows."""
+        """Load the current fingerprint of the front page of a host."""
         row = self.db.execute("SELECT id FROM urls WHERE host = ? AND path = '/'", (host_id,)).fetchone()
         if row is None:
             return b""
-        turn = self._load_transitions([row[0]]).get(row[0])
-        return turn.new_fingerprint if turn is not None else self._load_fingerprints([row[0]]).get(row[0], b"")
+        current = self._load_transitions([row[0]]).get(row[0])
+        return current.new_fingerprint if current is not None else self._load_fingerprints([row[0]]).get(row[0], b"")
 
     def _load_transitions(self, url_ids: Sequence[int]) -> dict[int, PageTransition]:
         rows = self._select_rows("SELECT url, host, at, old, new FROM turns", url_ids)
@@ -127,7 +122,7 @@ class NoticeClusters:
 
 
 def fingerprint_visit(visit: Visit, stored_fingerprint: bytes) -> bytes:
-    """What a visit met, as a mark; what we hold, where nothing new was sent; nothing where nothing was seen."""
+    """Return the fingerprint of a visit: stored if unchanged, empty if nothing was seen."""
     if visit.outcome is Outcome.REDIRECT and (target := resolve_url(visit.url, visit.location)):
         return b">" + blake2b(target.url.encode(), digest_size=8).digest()
     return visit.fingerprints.get("minhash", stored_fingerprint) if visit.outcome in CONTENT_OUTCOMES else b""
@@ -137,9 +132,9 @@ def _as_missing(visit: Visit) -> Visit:
     return replace(visit, outcome=Outcome.GONE, detail=NOTICE_NOTE, links=(), file_refs=(), fingerprints={})
 
 
-def _is_same_text(one: bytes, other: bytes) -> bool:
-    return one == other or estimate_similarity(one, other) >= SAME_SIMILARITY
+def _is_same_text(first: bytes, second: bytes) -> bool:
+    return first == second or estimate_similarity(first, second) >= SAME_SIMILARITY
 
 
-def _is_different_text(one: bytes, other: bytes) -> bool:
-    return one != other and estimate_similarity(one, other) < DIFFERENT_SIMILARITY
+def _is_different_text(first: bytes, second: bytes) -> bool:
+    return first != second and estimate_similarity(first, second) < DIFFERENT_SIMILARITY

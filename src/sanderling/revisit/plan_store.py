@@ -1,4 +1,4 @@
-"""The rows of all known pages, by due time and by age of their plan: a seam, for a table or for memory."""
+"""Storage of revisit plans, indexed by due time and by plan age: in a table, or in memory for simulations."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -14,35 +14,34 @@ from sanderling.urls.scope import get_site
 
 
 class PlanRow(Struct, frozen=True):
-    """One page on the shelf."""
+    """The plan of a page."""
 
     id: int
     url: str
     history: VisitHistory
-    due_at: float = 0.0  # infinite: not before something is heard of it
-    planned_at: float = 0.0  # never goes back, even if the clock does
+    due_at: float = 0.0  # infinite: not before an announcement
+    planned_at: float = 0.0  # monotonic
     weight: float = 1.0  # importance
-    due_slot: int = 0  # the planner's note (View.ripe)
+    due_slot: int = 0  # see PolicyView.due_slot
 
 
 class PlanStore(Protocol):
-    """Where rows are kept; each question is one look-up in an index."""
+    """Storage of plans; every query uses an index."""
 
     def load_due(self, limit: int, until: float) -> list[PlanRow]:
-        """Rows due by this time, earliest first; never those due at no time."""
+        """Load plans due by this time, earliest first, without those that are never due."""
 
     def load_oldest(self, limit: int) -> list[PlanRow]:
-        """Rows whose plan was made longest ago."""
+        """Load the plans made longest ago."""
 
     def update_rows(self, rows: Iterable[PlanRow]) -> None:
-        """Keep these rows as they are now."""
+        """Replace these rows."""
 
-    def __len__(self) -> int:
-        """How many pages there are."""
+    def __len__(self) -> int: ...
 
 
 class MemoryPlanStore:
-    """Rows in a dict: for simulations and tests. Of equals the lowest id comes first, as in the table."""
+    """Plans in a dict. Ties are ordered by id, as in the table."""
 
     def __init__(self) -> None:
         self.rows: dict[int, PlanRow] = {}
@@ -52,9 +51,9 @@ class MemoryPlanStore:
     def load_due(self, limit: int, until: float) -> list[PlanRow]:
         found: dict[int, PlanRow] = {}
         while self._due_heap and len(found) < limit and self._due_heap[0][0] <= until:
-            at, id = heapq.heappop(self._due_heap)
+            time, id = heapq.heappop(self._due_heap)
             row = self.rows.get(id)
-            if row is not None and row.due_at == at < float("inf"):
+            if row is not None and row.due_at == time < float("inf"):
                 found[id] = row
         for row in found.values():
             heapq.heappush(self._due_heap, (row.due_at, row.id))
@@ -63,9 +62,9 @@ class MemoryPlanStore:
     def load_oldest(self, limit: int) -> list[PlanRow]:
         found: dict[int, PlanRow] = {}
         while self._planned_heap and len(found) < limit:
-            at, id = heapq.heappop(self._planned_heap)
+            time, id = heapq.heappop(self._planned_heap)
             row = self.rows.get(id)
-            if row is not None and row.planned_at == at:
+            if row is not None and row.planned_at == time:
                 found[id] = row
         for row in found.values():
             heapq.heappush(self._planned_heap, (row.planned_at, row.id))
@@ -76,7 +75,7 @@ class MemoryPlanStore:
             self.rows[row.id] = row
             heapq.heappush(self._due_heap, (row.due_at, row.id))
             heapq.heappush(self._planned_heap, (row.planned_at, row.id))
-        if len(self._due_heap) > 8 * len(self.rows) + 1000:  # entries of old plans, for the most part
+        if len(self._due_heap) > 8 * len(self.rows) + 1000:  # mostly entries of old plans
             self._due_heap = [(row.due_at, row.id) for row in self.rows.values()]
             heapq.heapify(self._due_heap)
             self._planned_heap = sorted((row.planned_at, row.id) for row in self.rows.values())
@@ -102,37 +101,36 @@ OLDEST_SQL = (
     f"{SELECT_ROWS} WHERE length(d.state) > 0 AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = d.url)"
     " ORDER BY d.planned_at, d.url LIMIT ?"
 )
-UPDATE_SQL = (  # what a list of changes named stays due until it was visited
+UPDATE_SQL = (  # pages named by a change list stay due until visited
     "UPDATE due SET state = ?, due_at = ?, planned_at = ?, ripe = ?"
     " WHERE url = ? AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = due.url)"
 )
-MAX_DUE_TIME = 1e300  # due times that are none
-EMPTY_HISTORY = start_history(0.0)  # of a page that is due though nothing is known of it: named by a list of changes
+MAX_DUE_TIME = 1e300  # excludes infinity
+EMPTY_HISTORY = start_history(0.0)  # named by a change list before its first visit
 
 
 class TablePlanStore:
-    """The rows of a collection."""
+    """Plans of a collection."""
 
     def __init__(self, db: Connection) -> None:
         self.db = db
-        self.min_priority = -1.0  # priority above which pages named by a trusted list are wanted
-        self.may_write = True  # False: for somebody who only wants to know
+        self.min_priority = -1.0  # of pages named by a trusted change list
+        self.may_write = True
         self._row_count: int | None = None
 
     def load_due(self, limit: int, until: float) -> list[PlanRow]:
-        """Rows due by this time that may be visited, earliest first."""
+        """Load plans of visitable pages due by this time, earliest first."""
         return self._select_rows(DUE_SQL, (min(until, MAX_DUE_TIME), self.min_priority, limit))
 
     def load_oldest(self, limit: int) -> list[PlanRow]:
-        """Rows whose plan was made longest ago."""
         return self._select_rows(OLDEST_SQL, (limit,))
 
     def load_rows(self, ids: Sequence[int]) -> dict[int, PlanRow]:
-        """The rows of these pages, as far as there is something to know of them."""
+        """Load the plans of these pages that have a history."""
         return {row.id: row for row in map(_parse_row, select_by_ids(self.db, KNOWN_SQL, ids))}
 
     def update_rows(self, rows: Iterable[PlanRow]) -> None:
-        """Keep these rows, that are there already, as they are now."""
+        """Update existing rows. Does nothing if the store is read-only."""
         if not self.may_write:
             return
         self.db.executemany(
@@ -145,7 +143,7 @@ class TablePlanStore:
         )
 
     def upsert_rows(self, rows: Iterable[tuple[PlanRow, str]], new_count: int = 0) -> None:
-        """Keep these rows, some of them new, with the reasons of their plans."""
+        """Insert or update rows with the reasons of their plans."""
         self._row_count = len(self) + new_count
         self.db.executemany(
             "INSERT INTO due (url, due_at, why, state, planned_at, weight, ripe) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -158,7 +156,6 @@ class TablePlanStore:
         )
 
     def delete_rows(self, ids: Sequence[int]) -> None:
-        """Forget these pages."""
         self._row_count = max(len(self) - len(ids), 0)
         self.db.executemany("DELETE FROM due WHERE url = ?", [(id_,) for id_ in ids])
 
@@ -185,7 +182,7 @@ def _parse_row(values: Sequence[Any]) -> PlanRow:
 
 
 def build_group_url(host_name: str, path: str) -> str:
-    """The URL as far as groups of pages are concerned: what scheme and `www.` do not change."""
+    """Build the URL that groups refer to, without scheme and `www.` differences."""
     return f"http://{_normalize_site(host_name)}{path}"
 
 

@@ -1,8 +1,8 @@
-"""The planner: what to visit now, and how each visit changes the plan. Rows live on a shelf; in memory are only sites.
+"""The planner: selects pages to visit now, and updates plans after visits. Only site statistics are in memory.
 
-A plan is made when something is learned of a page, and says when a visit will be worth its price. Plans grow old: the
-price moves, related pages come to life. So `due` weighs a few rows for each one it picks, and `sweep` plans anew those
-planned longest ago: bounded work per visit, and no plan is older than a fraction of the mean interval.
+A plan is made when something is learned about a page, and says when a visit will be worth its price. Plans become
+outdated: the price moves, related pages become active. So `select_due` scores a few rows for each it picks, and
+`replan_oldest` replans the oldest rows: bounded work per visit, and no plan older than a fraction of the mean interval.
 """
 
 import sys
@@ -23,44 +23,42 @@ from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy
 from sanderling.revisit.policies.sitemap_driven import RevisitHint, apply_announcement, apply_sitemap_hint
 from sanderling.revisit.visit_history import Observation, VisitHistory, start_history
 
-PRICE_STEP = 4.0  # how far the price follows what visits were worth, in one round of all pages
-MAX_PRICE_STEP = 0.2  # and at one visit
-MAX_LOG_RATIO = 1.0  # bound on what one visit says: a factor e
+PRICE_STEP = 4.0  # total price step per round of all pages
+MAX_PRICE_STEP = 0.2  # per visit
+MAX_LOG_RATIO = 1.0  # a factor of e per visit
 
 
 class VisitPrice(Struct):
-    """A price in terms of par: it follows the worth of the visits that the budget lets happen."""
+    """Price relative to the base price. Follows the value of the visits that the budget allows."""
 
     factor: float = 1.0
 
     def adjust(self, value: float, page_count: int) -> None:
-        """Learn that a visit was made that was worth so much, in terms of the price."""
+        """Move the price after a visit of this value, relative to the price."""
         step = log(value) if value > 0 else -MAX_LOG_RATIO
         self.factor *= exp(
             min(PRICE_STEP / max(page_count, 1), MAX_PRICE_STEP) * min(max(step, -MAX_LOG_RATIO), MAX_LOG_RATIO)
         )
 
 
-WEEK = 7 * DAY  # between visits of an unknown page where no budget is given
-MIN_INTERVAL = 3600.0  # between two visits of a page
+WEEK = 7 * DAY  # mean interval without a budget
+MIN_INTERVAL = 3600.0
 MAX_INTERVAL = 365 * DAY
-AGE_WEIGHT = 0.1  # weight of age beside freshness, per mean interval: enough that nothing starves
-CANDIDATE_FACTOR = 4  # rows weighed for every one visited
-MAX_SCORED_ROWS = 400  # at a time; of a larger batch the earliest are taken as they are
-REPLAN_FACTOR = 2  # rows planned anew for every one visited
-MIN_REPLANNED_ROWS = (
-    16  # rows planned anew even if nothing was visited: after a clock that jumped back, nothing may be due
-)
-MAX_SITES = 10_000  # in memory; those not visited for longest are forgotten
-MAX_GROUPS = 16_384  # of pages, of all sites together: about 60 MB
-GROUP_CHECK_PAGES = 1024  # new pages between two looks at how many groups there are
-DEFAULT_COST_BYTES = 20_000.0  # bytes of a visit, until some were made
-MAX_INTERVAL_DRIFT = 1.2  # of the mean interval, up to which tables and clocks stay as they are
+AGE_WEIGHT = 0.1  # of age against freshness, per mean interval; prevents starvation
+CANDIDATE_FACTOR = 4  # rows scored per visit
+MAX_SCORED_ROWS = 400  # of a larger batch the earliest rows are taken unscored
+REPLAN_FACTOR = 2  # rows replanned per visit
+MIN_REPLANNED_ROWS = 16  # even without visits: nothing may be due after the clock was set back
+MAX_SITES = 10_000  # in memory; those visited longest ago are dropped
+MAX_GROUPS = 16_384  # of all sites, about 60 MB
+GROUP_CHECK_PAGES = 1024  # new pages between checks of MAX_GROUPS
+DEFAULT_COST_BYTES = 20_000.0  # before the first visit
+MAX_INTERVAL_DRIFT = 1.2  # factor up to which tables and clocks are reused
 MAX_TIME = sys.float_info.max
 
 
 class VisitPlan(Struct, frozen=True):
-    """When a page is due, what a visit now is worth in terms of its price, and why."""
+    """Due time of a page, value of a visit now relative to its price, and the reason."""
 
     due_at: float
     urgency: float
@@ -68,7 +66,7 @@ class VisitPlan(Struct, frozen=True):
 
 
 class PlannerState(Struct, array_like=True):
-    """What a planner keeps between runs, beside the rows."""
+    """Planner state stored between runs, apart from rows."""
 
     price: float
     mean_cost: float
@@ -78,7 +76,7 @@ class PlannerState(Struct, array_like=True):
 
 
 class Planner:
-    """Plans the visits of all pages on a shelf, by one policy, within one budget."""
+    """Plans the visits of all pages in a store, by a policy, within a budget."""
 
     def __init__(self, policy: RevisitPolicy, plan_store: PlanStore, budget: RevisitBudget | None = None) -> None:
         self.policy = policy
@@ -87,33 +85,31 @@ class Planner:
         self.sites: dict[str, SiteStats] = {}
         self.price = VisitPrice()
         self.mean_cost = DEFAULT_COST_BYTES
-        self.last_planned_at = 0.0  # plan; never goes back, even if the clock does
-        self._added_pages = 0  # pages
+        self.last_planned_at = 0.0  # monotonic
+        self._added_pages = 0
         self._fit_interval(WEEK)
 
     @property
     def mean_interval(self) -> float:
-        """Mean seconds between two visits of a page that the budget allows."""
+        """Mean seconds between two visits of a page within the budget."""
         if self.budget is None:
             return WEEK
-        each = self.mean_cost if self.budget.is_in_bytes else 1.0
-        return max(len(self.plan_store), 1) * each / self.budget.per_second
-
-    # What was learned
+        unit_cost = self.mean_cost if self.budget.is_in_bytes else 1.0
+        return max(len(self.plan_store), 1) * unit_cost / self.budget.per_second
 
     def add_page(self, page_id: int, url: str, visited_at: float, cost: float = 0.0, weight: float = 1.0) -> PlanRow:
-        """The row of a page that was just fetched for the first time."""
-        kin = parse_url_groups(url)
-        site = self._get_site(kin)
+        """Return the plan of a page that was fetched for the first time."""
+        url_groups = parse_url_groups(url)
+        site = self._get_site(url_groups)
         site.last_visit_at = visited_at
-        site.priors.add_page(kin)
+        site.priors.add_page(url_groups)
         self._added_pages += 1
         if self._added_pages % GROUP_CHECK_PAGES == 0:
             self._limit_groups()
         return self._plan_row(PlanRow(page_id, url, start_history(visited_at, cost), weight=weight), visited_at)
 
     def record_visit(self, row: PlanRow, observation: Observation) -> PlanRow:
-        """The row after a completed visit."""
+        """Return the plan after a completed visit."""
         view = self._build_view(row, observation.visited_at)
         view.site.last_visit_at = observation.visited_at
         if observation.cost_bytes > 0:
@@ -123,41 +119,37 @@ class Planner:
         )
 
     def apply_hint(self, row: PlanRow, hint: RevisitHint | None, announcer: Announcer, now: float) -> PlanRow:
-        """The row after a sitemap or feed was read: what it says of the page, or that it says nothing (any more)."""
+        """Return the plan after a sitemap or feed was read. None: the page is not listed."""
         return self._replan_if_changed(row, apply_sitemap_hint(row.history, hint, announcer), now)
 
     def apply_announcement(self, row: PlanRow, changed_at: float, announcer: Announcer, now: float) -> PlanRow:
-        """The row of a page that is said to have changed at a time."""
+        """Return the plan after an announced change."""
         return self._replan_if_changed(row, apply_announcement(row.history, changed_at, announcer), now)
 
     def replace_history(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
-        """The row with another history, planned anew."""
         return self._plan_row(PlanRow(row.id, row.url, history, weight=row.weight, due_slot=row.due_slot), now)
 
     def remove_page(self, url: str) -> None:
-        """A page is gone."""
-        kin = parse_url_groups(url)
-        self._get_site(kin).priors.remove_page(kin)
-
-    # What to do
+        url_groups = parse_url_groups(url)
+        self._get_site(url_groups).priors.remove_page(url_groups)
 
     def select_due(self, now: float, limit: int, include_early: bool = False) -> list[PlanRow]:
-        """The rows to visit now, most urgent first; with `ahead` also what is not yet due, if there is room.
+        """Select rows to visit now, most urgent first; with `include_early` also rows that are not due yet.
 
-        Where there is a budget, more rows than there is room for are weighed, and the price follows those picked.
+        With a budget, more candidates than the limit are scored, and the price follows the selected ones.
         """
         until = MAX_TIME if include_early else now
         if self.budget is None:
             return self.plan_store.load_due(limit, until)
         rows = self.plan_store.load_due(max(limit, min(CANDIDATE_FACTOR * limit, MAX_SCORED_ROWS)), until)
-        weighed = sorted((self._score_row(row, now) for row in rows[:MAX_SCORED_ROWS]), key=itemgetter(0), reverse=True)
-        for urgency, _ in weighed[:limit]:
+        scored = sorted((self._score_row(row, now) for row in rows[:MAX_SCORED_ROWS]), key=itemgetter(0), reverse=True)
+        for urgency, _ in scored[:limit]:
             self.price.adjust(urgency, len(self.plan_store))
-        self.plan_store.update_rows([row for _, row in weighed[limit:]])
-        return [row for _, row in weighed[:limit]] + rows[MAX_SCORED_ROWS:limit]
+        self.plan_store.update_rows([row for _, row in scored[limit:]])
+        return [row for _, row in scored[:limit]] + rows[MAX_SCORED_ROWS:limit]
 
     def replan_oldest(self, now: float, visit_count: int) -> None:
-        """Plan anew what was planned longest ago, in proportion to the visits made, and a few if there were none."""
+        """Replan the oldest rows in proportion to the visits made, and always a few."""
         self._limit_groups()
         self.plan_store.update_rows(
             [
@@ -167,21 +159,17 @@ class Planner:
         )
 
     def explain_row(self, row: PlanRow, now: float) -> VisitPlan:
-        """Why a page is due when it is."""
         urgency, planned = self._score_row(row, now)
         return VisitPlan(planned.due_at, urgency, self.policy.explain(row.history, self._build_view(row, now)))
 
-    # What is kept between runs
-
     def export_state(self) -> bytes:
-        """All that is not in rows."""
+        """Serialize everything that is not in rows."""
         sites = {name: site.export_state() for name, site in self.sites.items()}
         return msgspec.msgpack.encode(
             PlannerState(self.price.factor, self.mean_cost, self.last_planned_at, sites, self._fitted_interval)
         )
 
     def restore_state(self, stored: bytes) -> None:
-        """Go on where an exported planner stopped."""
         state = msgspec.msgpack.decode(stored, type=PlannerState)
         self.price, self.mean_cost, self.last_planned_at = (
             VisitPrice(state.price),
@@ -198,29 +186,31 @@ class Planner:
         return self._score_row(row, now)[1]
 
     def _score_row(self, row: PlanRow, now: float) -> tuple[float, PlanRow]:
-        """What a visit now is worth in terms of its price, and the row planned anew."""
+        """Return the value of a visit now relative to its price, and the replanned row."""
         view = self._build_view(row, now)
-        due_at, worth, ripe = self.policy.assess_page(row.history, view)
+        due_at, value, due_slot = self.policy.assess_page(row.history, view)
         last = min(row.history.last_visit, now)
         if due_at < last + MIN_INTERVAL:
             due_at = last + MIN_INTERVAL
         elif last + MAX_INTERVAL < due_at < MAX_TIME:
             due_at = last + MAX_INTERVAL
         self.last_planned_at = max(self.last_planned_at, now)
-        return worth / view.price, PlanRow(row.id, row.url, row.history, due_at, self.last_planned_at, row.weight, ripe)
+        return value / view.price, PlanRow(
+            row.id, row.url, row.history, due_at, self.last_planned_at, row.weight, due_slot
+        )
 
     def _build_view(self, row: PlanRow, now: float) -> PolicyView:
         interval = self.mean_interval
         if not self._fitted_interval / MAX_INTERVAL_DRIFT < interval < self._fitted_interval * MAX_INTERVAL_DRIFT:
             self._fit_interval(interval)
-        kin = parse_url_groups(row.url)
+        url_groups = parse_url_groups(row.url)
         price = self.price.factor * self._base_price / max(row.weight, 1e-9)
         if self.budget is not None and self.budget.is_in_bytes and row.history.cost_bytes > 0:
             price *= row.history.cost_bytes / self.mean_cost
-        return PolicyView(now, self._get_site(kin), kin, price, interval, self._value_table, row.due_slot)
+        return PolicyView(now, self._get_site(url_groups), url_groups, price, interval, self._value_table, row.due_slot)
 
     def _fit_interval(self, interval: float) -> None:
-        """Make tables and clocks for another mean interval."""
+        """Rebuild tables and clocks for another mean interval."""
         self._fitted_interval = interval
         self._value_table = get_value_table(AGE_WEIGHT * DAY / interval)
         self._base_price = self.policy.compute_base_price(interval, self._value_table)
@@ -236,16 +226,15 @@ class Planner:
         return site
 
     def _limit_groups(self) -> None:
-        """If there are too many groups, keep those of the sites that were visited last."""
+        """Drop groups of the sites visited longest ago if there are too many."""
         if sum(site.group_count for site in self.sites.values()) <= MAX_GROUPS:
             return
-        room = MAX_GROUPS // 2
+        remaining = MAX_GROUPS // 2
         for site in sorted(self.sites.values(), key=lambda site: site.last_visit_at, reverse=True):
-            room -= site.group_count
-            if room < 0:
+            remaining -= site.group_count
+            if remaining < 0:
                 site.drop_groups()
 
     def _drop_oldest_sites(self) -> None:
-        """Drop the half of the sites that was not visited for longest."""
-        kept = sorted(self.sites.items(), key=lambda item: item[1].last_visit_at, reverse=True)
-        self.sites = dict(kept[: MAX_SITES // 2])
+        newest_sites = sorted(self.sites.items(), key=lambda item: item[1].last_visit_at, reverse=True)
+        self.sites = dict(newest_sites[: MAX_SITES // 2])

@@ -1,4 +1,4 @@
-"""The diary: when each page is due, kept in the database; and how often a sitemap's word was right."""
+"""The revisit schedule: due times of all pages, stored in the database, and the precision of sitemap announcements."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,44 +18,44 @@ from sanderling.storage.queries import find_url_id
 
 
 class VisitFacts(Struct, frozen=True):
-    """What is known of a page after a visit."""
+    """A page after a visit."""
 
     url_id: int
     site: str
     path: str
     visited_at: float
-    previous_visit_at: float  # the visit before this one; 0 for a new page
-    has_changed: bool  # what matters of it, not bytes
+    previous_visit_at: float  # 0: new page
+    has_changed: bool  # significantly
     visits: int = 1
     changes: int = 0
-    is_missing: bool = False  # it answered 404 or 410
-    modified_at: float = 0.0  # Last-Modified, if the server says
+    is_missing: bool = False  # status 404 or 410
+    modified_at: float = 0.0  # Last-Modified; 0: not sent
     size: int = 0
     sitemap_hint: RevisitHint | None = None
 
 
 SQL_CHUNK = 400
-MIN_PRECISION = 0.25  # share of announced changes that must have been real; below it lastmod is build-time stamping
-PRIOR_COUNT = 2.0  # announcements a new site is credited with, all of them right
+MIN_PRECISION = 0.25  # of announcements; below it lastmod is the build time of the site
+PRIOR_COUNT = 2.0  # correct announcements credited to a new site
 ANNOUNCER_NAMES = {
     Announcer.SITEMAP: "the sitemap",
     Announcer.FEED: "the feed",
-    Announcer.PUBLISHER: "the list of changes",
+    Announcer.PUBLISHER: "the change list",
 }
-SAVE_INTERVAL_SECONDS = 300.0  # seconds: what a crash may cost of what was learned over all pages
-RECHECK_SECONDS = 86_400.0  # seconds after which a page that was missing once is looked at again
+SAVE_INTERVAL_SECONDS = 300.0  # learning time that a crash may lose
+RECHECK_SECONDS = 86_400.0  # second check of a page that was missing once
 
 
 class DueVisit(Struct, frozen=True):
-    """A page that is to be visited."""
+    """A page to visit."""
 
     url_id: int
     due_at: float
-    reason: str = ""  # in words, where somebody asked
+    reason: str = ""  # set by explain_rows
 
 
 class RevisitSchedule:
-    """Plans the next visits of a batch and finds what is due."""
+    """Schedules the next visits of a batch and selects due pages."""
 
     def __init__(
         self, db: Connection, policy: RevisitPolicy, budget: RevisitBudget | None = None, may_write: bool = True
@@ -71,15 +71,15 @@ class RevisitSchedule:
             self.planner.restore_state(bytes(row[0]))
 
     def schedule_visits(self, facts: Sequence[VisitFacts]) -> None:
-        """Write down when to come back to these pages, and plan some others anew."""
+        """Schedule the next visit of these pages, and replan a few more."""
         if not facts:
             return
         known = self.plan_store.load_rows([page.url_id for page in facts])
         rows = [self._plan_page(page, known.get(page.url_id)) for page in facts]
         self.plan_store.upsert_rows(rows, len(facts) - len(known))
-        again, now = sum(page.previous_visit_at > 0 for page in facts), facts[-1].visited_at
-        if again:
-            self.planner.replan_oldest(now, again)
+        revisited, now = sum(page.previous_visit_at > 0 for page in facts), facts[-1].visited_at
+        if revisited:
+            self.planner.replan_oldest(now, revisited)
         if not 0 <= now - self.saved_at < SAVE_INTERVAL_SECONDS:
             self.save()
             self.saved_at = now
@@ -87,11 +87,11 @@ class RevisitSchedule:
     def _plan_page(self, page: VisitFacts, row: PlanRow | None) -> tuple[PlanRow, str]:
         planner, now = self.planner, page.visited_at
         if row is not None and page.is_missing:
-            return replace(row, due_at=now + RECHECK_SECONDS), "it was missing: a second look"
+            return replace(row, due_at=now + RECHECK_SECONDS), "it was missing; second check"
         if row is not None and not page.previous_visit_at:
             return planner.replace_history(
                 row, replace(row.history, last_visit=now), now
-            ), "it moved here; its history came with it"
+            ), "moved here with its history"
         if row is None:
             row = planner.add_page(page.url_id, build_group_url(f"http://{page.site}", page.path), now, page.size)
             return planner.apply_hint(row, page.sitemap_hint, Announcer.SITEMAP, now), ""
@@ -100,7 +100,7 @@ class RevisitSchedule:
         return row, ""
 
     def save(self) -> None:
-        """Keep what was learned over all pages."""
+        """Store the policy state that is not in page rows."""
         self.db.execute(
             "INSERT INTO policies VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
             (self.planner.policy.name, self.planner.export_state()),
@@ -109,66 +109,64 @@ class RevisitSchedule:
     def load_due(
         self, now: float, limit: int, min_priority: float = -1.0, include_early: bool = False
     ) -> list[DueVisit]:
-        """The pages most worth a visit now; where a list is trusted, those it put above `least`.
+        """Select the pages most worth a visit now. Where a change list is trusted, pages need more than `min_priority`.
 
-        With `ahead`, pages whose time has not come fill what room is left: so a standing budget is spent.
+        With `include_early`, pages that are not due yet fill the limit, so that a continuous budget is spent.
         """
         self.plan_store.min_priority = min_priority
         rows = self.planner.select_due(now, limit, include_early)
         return [DueVisit(row.id, row.due_at) for row in rows]
 
     def load_all(self, limit: int) -> list[DueVisit]:
-        """All pages, the earliest first, due or not."""
+        """Load all pages, due or not, in order of their due times."""
         rows = self.db.execute("SELECT url, due_at FROM due ORDER BY due_at LIMIT ?", (limit,))
         return [DueVisit(url, due_at) for url, due_at in rows]
 
     def explain_rows(self, rows: Sequence[DueVisit], now: float) -> list[DueVisit]:
-        """The same with reasons: that of the moment where one was written down, else that of the policy."""
+        """Add reasons: stored, or else from the policy."""
         known = self.plan_store.load_rows([row.url_id for row in rows])
-        said: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         for start in range(0, len(rows), SQL_CHUNK):
             part = [row.url_id for row in rows[start : start + SQL_CHUNK]]
             sql = f"SELECT url, why FROM due WHERE url IN ({','.join('?' * len(part))})"
-            said.update(self.db.execute(sql, part).fetchall())
+            reasons.update(self.db.execute(sql, part).fetchall())
         return [
-            DueVisit(row.url_id, row.due_at, said.get(row.url_id) or self._explain_row(known.get(row.url_id), now))
+            DueVisit(row.url_id, row.due_at, reasons.get(row.url_id) or self._explain_row(known.get(row.url_id), now))
             for row in rows
         ]
 
     def _explain_row(self, row: PlanRow | None, now: float) -> str:
-        return self.planner.explain_row(row, now).reason if row else "nothing is known of it yet"
+        return self.planner.explain_row(row, now).reason if row else "no history yet"
 
     def postpone(self, url_ids: Sequence[int], until: float, reason: str) -> None:
-        """These could not be seen now; try again later."""
+        """Set the due time of pages that cannot be visited now."""
         self.db.executemany(
             "UPDATE due SET due_at = ?, why = ? WHERE url = ?", [(until, reason, url) for url in url_ids]
         )
 
     def delete_pages(self, url_ids: Sequence[int]) -> None:
-        """These pages are gone: nobody comes back to them."""
+        """Delete the plans of pages that are gone."""
         for row in self.plan_store.load_rows(url_ids).values():
             self.planner.remove_page(row.url)
         self.plan_store.delete_rows(url_ids)
 
     def move_history(self, target_ids: Mapping[int, int]) -> None:
-        """Pages moved for good, from one address to another: their histories go with them, if the other has none."""
+        """Move the history of moved pages to their targets, unless those have a plan."""
         if not target_ids:
             return
         old, new = self.plan_store.load_rows(list(target_ids)), self.plan_store.load_rows(list(target_ids.values()))
-        heirs = {target_ids[url]: row for url, row in old.items() if target_ids[url] not in new}
-        self.plan_store.upsert_rows([(replace(row, id=url), "it moved here") for url, row in heirs.items()], len(heirs))
+        moved = {target_ids[url]: row for url, row in old.items() if target_ids[url] not in new}
+        self.plan_store.upsert_rows([(replace(row, id=url), "moved here") for url, row in moved.items()], len(moved))
 
     def set_importance(self, ratings: Mapping[str, float]) -> None:
-        """What users think of pages, from -1 to 1: those liked are worth up to twice the visits, the others half."""
+        """Weight pages by user ratings from -1 to 1: the best get twice the visits, the worst half."""
         ids = {url: find_url_id(self.db, url) for url in ratings}
         self.db.executemany(
             "UPDATE due SET weight = ? WHERE url = ?", [(2.0 ** ratings[url], id_) for url, id_ in ids.items() if id_]
         )
 
-    # Signals: a sitemap says that a page changed
-
     def is_site_trusted(self, site: str) -> bool:
-        """Has this site's word been right often enough to act on it?"""
+        """Whether enough announcements of a site were correct."""
         row = self.db.execute("SELECT announced, confirmed FROM trust WHERE site = ?", (site,)).fetchone()
         announced, confirmed = row or (0.0, 0.0)
         return bool((confirmed + PRIOR_COUNT) / (announced + PRIOR_COUNT) >= MIN_PRECISION)
@@ -176,48 +174,47 @@ class RevisitSchedule:
     def mark_announced(
         self, change_times: Mapping[int, float], now: float, announcer: Announcer = Announcer.SITEMAP
     ) -> int:
-        """These are said to have changed then: due now, or with a budget as soon as they are worth it. How many?"""
+        """Apply announced changes: due now, or with a budget when worth it. Returns the number of pages."""
         rows = self.plan_store.load_rows(list(change_times))
-        told = {
+        announced = {
             url: self.planner.apply_announcement(row, change_times[url], announcer, now) for url, row in rows.items()
         }
-        fresh = [row for url, row in told.items() if row.history != rows[url].history]
-        if announcer is not Announcer.PUBLISHER:  # lists of changes are judged by themselves (lists.py)
+        fresh = [row for url, row in announced.items() if row.history != rows[url].history]
+        if announcer is not Announcer.PUBLISHER:  # change lists are scored in change_lists.py
             self.db.executemany(
                 "INSERT INTO signals VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(row.id, now) for row in fresh]
             )
         if self.planner.budget is None:
             fresh = [replace(row, due_at=min(row.due_at, now)) for row in fresh]
-        self.plan_store.upsert_rows([(row, f"{ANNOUNCER_NAMES[announcer]} says it changed") for row in fresh])
+        self.plan_store.upsert_rows([(row, f"{ANNOUNCER_NAMES[announcer]} announced a change") for row in fresh])
         return len(fresh)
 
     def set_sitemap_hints(
         self, hints: Mapping[int, RevisitHint], now: float, announcer: Announcer = Announcer.SITEMAP
     ) -> None:
-        """What a sitemap or feed says of pages we know."""
         rows = self.plan_store.load_rows(list(hints))
-        told = [(row, self.planner.apply_hint(row, hints[url], announcer, now)) for url, row in rows.items()]
-        self.plan_store.update_rows([after for before, after in told if after is not before])
+        announced = [(row, self.planner.apply_hint(row, hints[url], announcer, now)) for url, row in rows.items()]
+        self.plan_store.update_rows([after for before, after in announced if after is not before])
 
     def clear_sitemap_hints(self, url_ids: Sequence[int], now: float, announcer: Announcer = Announcer.SITEMAP) -> None:
-        """A sitemap or feed no longer speaks of these pages: its word goes, what was seen stays."""
+        """Drop the hints of pages that a sitemap or feed no longer lists."""
         rows = [
             self.planner.apply_hint(row, None, announcer, now) for row in self.plan_store.load_rows(url_ids).values()
         ]
         self.plan_store.upsert_rows([(row, f"{ANNOUNCER_NAMES[announcer]} no longer lists it") for row in rows])
 
     def score_announcements(self, changed: Mapping[int, tuple[str, bool]]) -> None:
-        """Visited pages, with their site and whether they had changed: was the announcement right?"""
-        for url, (site, was) in changed.items():
+        """Compare announcements with the result of visits: `{url id: (site, changed)}`."""
+        for url, (site, has_changed) in changed.items():
             if self.db.execute("DELETE FROM signals WHERE url = ? RETURNING url", (url,)).fetchone():
                 self.db.execute(
                     "INSERT INTO trust VALUES (?, 1, ?) ON CONFLICT (site) DO UPDATE SET"
                     " announced = trust.announced * 0.99 + 1, confirmed = trust.confirmed * 0.99 + excluded.confirmed",
-                    (site, float(was)),
+                    (site, float(has_changed)),
                 )
 
 
 def explain_due_times(db: Connection, url_ids: Sequence[int], now: float) -> dict[int, str]:
-    """Why these pages are due when they are, in words, for somebody who only looks."""
-    diary = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], may_write=False)
-    return {row.url_id: row.reason for row in diary.explain_rows([DueVisit(url, 0.0) for url in url_ids], now)}
+    """Explain the due times of pages, without changing the schedule."""
+    schedule = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], may_write=False)
+    return {row.url_id: row.reason for row in schedule.explain_rows([DueVisit(url, 0.0) for url in url_ids], now)}

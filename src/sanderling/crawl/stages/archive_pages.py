@@ -1,7 +1,4 @@
-"""Append the pages of a batch to the archive, and write their catalog rows.
-
-archive_pages -> compare and schedule (other stages) -> write_pages
-"""
+"""Append pages to the archive, and write their catalog rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -18,7 +15,7 @@ from sanderling.storage.signal_log import Signal
 
 
 class ResolvedLinks(Struct, frozen=True, gc=False):
-    """Links whose targets have an id, and these ids in the same order."""
+    """Links with the ids of their targets."""
 
     targets: list[int]
     links: Sequence[Link]
@@ -36,7 +33,7 @@ class ArchivedPages(Struct, frozen=True):
 
 
 def resolve_link_ids(links: Sequence[Link], ids: Mapping[Url, int]) -> ResolvedLinks:
-    """Pair links with the ids of their targets. Links to URLs that were not recorded are left out."""
+    """Pair links with target ids. Links to unrecorded URLs are left out."""
     targets = list(map(ids.get, [link.url for link in links]))
     if all(targets):
         return ResolvedLinks(cast(list[int], targets), links)
@@ -44,7 +41,7 @@ def resolve_link_ids(links: Sequence[Link], ids: Mapping[Url, int]) -> ResolvedL
 
 
 def archive_pages(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> ArchivedPages:
-    """Archive the stored visits of a batch. `ids` maps link targets to URL ids."""
+    """Archive stored visits. `ids` maps link targets to URL ids."""
     fetched_count = sum(visit.outcome is Outcome.FETCHED for visit in batch.stored)
     context.crawl_log.record_signal(Signal.CHECK, fetched_count)
     return archive_versions(batch.stored, batch.request_urls, batch.previous, ids, context)
@@ -76,7 +73,7 @@ def _build_visit_row(
     old: PageState | None,
     context: CrawlContext,
 ) -> VisitRow:
-    """Build a catalog row. Adds links that the last version did not have to the link graph."""
+    """Build a catalog row, and add new links to the link graph."""
     visit, location = item.visit, item.location
     packed_links, count = b"", 0
     if item.has_changed and visit.links:
@@ -105,7 +102,7 @@ def _build_visit_row(
 
 
 def write_pages(pages: ArchivedPages, previous: Mapping[int, PageState], context: CrawlContext) -> None:
-    """Write visits and page states to the catalog, and look for near duplicates of new pages.
+    """Write visits and pages to the catalog, and look for near duplicates.
 
     The link graph is flushed here: it records up to which visit it is complete.
     """

@@ -1,4 +1,4 @@
-"""Classify the change of each page of a batch, and schedule its next visit."""
+"""Classify changes of pages, and schedule their next visits."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,7 +27,7 @@ FAILURE_DELAY_SECONDS = 86_400.0  # until the next visit of a page that could no
 def classify_changes(
     archived_visits: Sequence[ArchivedVisit], previous: Mapping[int, PageState], context: CrawlContext
 ) -> set[int]:
-    """Classify and record changes of known pages. Returns the ids of pages with a significant change."""
+    """Record changes of known pages. Returns the ids of significantly changed pages."""
     changed: set[int] = set()
     for item in archived_visits:
         visit, old = item.visit, previous.get(item.visit.id)
@@ -60,9 +60,9 @@ def classify_changes(
 
 
 def _is_copy(item: ArchivedVisit) -> bool:
-    """Whether a page is a copy of another: equal bytes, or a canonical URL that differs only in the query.
+    """Whether a page has the bytes of another, or a canonical URL that differs only in the query.
 
-    Some sites declare one canonical URL for all pages, so a canonical URL with another path is not trusted.
+    Some sites declare a single canonical URL for all pages, so other paths are not trusted.
     """
     visit, identical = item.visit, item.identical_body
     if identical is not None and identical.url_id != visit.id:
@@ -75,7 +75,6 @@ def _without_query(url: Url) -> str:
 
 
 def _record_same_text(same_text_pages: dict[int, int], old: PageState, is_same_text: bool) -> None:
-    """Remember whether a page kept its text. Near-duplicate search skips pages with unchanged text."""
     if not is_same_text:
         same_text_pages.pop(old.url_id, None)
     elif len(same_text_pages) < MAX_SAME_TEXT_PAGES:
@@ -83,9 +82,9 @@ def _record_same_text(same_text_pages: dict[int, int], old: PageState, is_same_t
 
 
 def _diff_visit(visit: Visit, old: PageState, context: CrawlContext) -> FingerprintDiff | None:
-    """Compare a page with its last version, or return None if either is not HTML.
+    """Compare a page with its last version.
 
-    Workers send fingerprints of both versions. If a worker could not read the last version, it is fingerprinted here.
+    Returns None if either is not HTML. A worker sends both fingerprints, unless it could not read the last version.
     """
     new = visit.fingerprints.get("after") or visit.fingerprints.get("signature", b"")
     if not new or not old.was_html:
@@ -114,7 +113,7 @@ def schedule_visits(
     context: CrawlContext,
     now: float,
 ) -> None:
-    """Schedule the next visit of every page of the batch, and score announcements of changes."""
+    """Schedule next visits, and score announcements."""
     visited = [
         item for item in archived_visits if item.visit.role is UrlRole.PAGE and item.visit.outcome in SCHEDULED_OUTCOMES
     ]
@@ -184,6 +183,6 @@ def _collect_facts(
 
 
 def move_histories(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> None:
-    """Move the visit history of permanently redirected pages to their new URLs."""
+    """Move visit histories along permanent redirects."""
     moved = find_moved_pages(batch.stored, batch.previous, batch.request_urls, ids)
     context.revisit_schedule.move_history(moved)

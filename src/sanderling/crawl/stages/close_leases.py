@@ -1,4 +1,4 @@
-"""Close the leases of a batch: decide the final state of each URL, back off from hosts, count outcomes."""
+"""Close leases: final states of URLs, back-off from hosts, counters."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ UNREACHABLE_BACKOFF_DIVISOR = 12  # back-off of an unreachable host is this much
 
 
 def close_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]:
-    """Complete all leases of a batch, then requeue pages that redirect loops lead to.
+    """Complete all leases of a batch; returns an outcome per visit.
 
-    Returns one outcome per visit. A loop page can be requeued only when its own lease is closed.
+    Loop pages are requeued after that, because their own lease may be in the batch.
     """
     outcomes = resolve_leases(batch, context)
     context.queue.complete_leases(outcomes)
@@ -32,7 +32,7 @@ def close_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]
 def resolve_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]:
     """Compute the outcome of each lease.
 
-    Of several rate-limit responses from one host in a batch, only the first counts as an attempt.
+    Of several rate-limit responses from a host, only the first counts as an attempt.
     """
     outcomes, rate_limited_hosts = [], set[int]()
     for visit in batch.visits:
@@ -49,7 +49,7 @@ def resolve_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcom
 def _resolve_lease(
     visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: CrawlContext
 ) -> LeaseOutcome:
-    """Compute the outcome of a lease. A URL of a host that was given up is never requeued."""
+    """Compute an outcome. URLs of given-up hosts are never requeued."""
     outcome = _resolve_reachable(visit, lease, row, old, context)
     if outcome.state is UrlState.QUEUED and (reason := context.url_filter.failed_hosts.get(get_host(visit.url))):
         return LeaseOutcome(lease, get_failed_host_state(reason), reason, visit.detail, outcome.attempts)
@@ -74,7 +74,7 @@ def _resolve_reachable(
 
 
 def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: CrawlContext, now: float) -> None:
-    """Apply page quotas, crawl delays and back-off to the hosts of a batch, and give up unreachable hosts."""
+    """Apply quotas, crawl delays and back-off, and give up unreachable hosts."""
     _apply_host_quota(batch, visit_rows, context)
     last_response: dict[int, float] = {}
     ready_after_slow: dict[int, float] = {}  # slow responses extend the crawl delay
@@ -106,7 +106,7 @@ def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: Cra
 
 
 def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: CrawlContext) -> None:
-    """Count new pages of each host, and drop the queued URLs of hosts that reached their limit."""
+    """Count new pages per host, and drop queued URLs of full hosts."""
     quota = context.queue.quota
     if quota is None:
         return
@@ -123,9 +123,9 @@ def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context
 def _record_failures(
     visits: Sequence[Visit], host_id: int, has_answered: bool, context: CrawlContext, now: float
 ) -> bool:
-    """Back off from a host, or give it up. Returns False if no visit was rate-limited or unreachable.
+    """Back off from a host, or give it up; several failures count once.
 
-    Several failures of one batch count as one.
+    Returns False if no visit was rate-limited or unreachable.
     """
     rate_limited = [visit for visit in visits if classify_host_signal(visit).is_rate_limited]
     if rate_limited:
@@ -149,7 +149,7 @@ def _slow_down(
 ) -> None:
     """Back off from a rate-limiting host, and increase its crawl delay.
 
-    Responses to requests sent before the current back-off began belong to the same rate limit.
+    Responses to requests sent before the current back-off belong to the same rate limit.
     """
     visit = rate_limited[0]
     first_request = min(visit.visited_at - visit.duration_seconds for visit in rate_limited)
@@ -173,7 +173,7 @@ def _slow_down(
 def record_outcomes(
     batch: VisitBatch, outcomes: Sequence[LeaseOutcome], visit_rows: Sequence[VisitRow], context: CrawlContext
 ) -> None:
-    """Count the outcomes of a batch, and write its visits to the crawl log."""
+    """Count outcomes, and write the crawl log."""
     stats = context.stats
     for visit, outcome in zip(batch.visits, outcomes, strict=True):
         stats["bytes"] += visit.received_bytes
@@ -190,5 +190,4 @@ def record_outcomes(
 
 
 def _keeps_stored_page(visit: Visit, outcome: LeaseOutcome) -> bool:
-    """Whether a fetch failed whose page is stored from an earlier visit."""
     return outcome.state is UrlState.VISITED and visit.outcome in (Outcome.FAILED, Outcome.RETRY)

@@ -1,4 +1,4 @@
-"""Assign an id to every URL that visits refer to; filter and rank new URLs, then queue or skip them."""
+"""Filter, rank and queue URLs that visits refer to."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ SEED_REDIRECTS_META_KEY = "arrivals"  # meta table: redirect targets of seeds
 
 
 class DiscoveredUrl(Struct, frozen=True, gc=False):
-    """A URL that a visit refers to. It becomes a candidate if it is new or was found on a better path."""
+    """A URL that a visit refers to."""
 
     depth: int
     nofollow: bool
@@ -75,7 +75,7 @@ class DiscoveredUrl(Struct, frozen=True, gc=False):
 
 
 def get_relevance(page: Visit) -> float:
-    """Return the topic relevance of a page in a focused crawl, 0 elsewhere."""
+    """Return the topic relevance of a page, 0 in unfocused crawls."""
     packed = page.fingerprints.get("relevance")
     return unpack_relevance(packed) if packed else 0.0
 
@@ -83,7 +83,7 @@ def get_relevance(page: Visit) -> float:
 def enqueue_links(
     visits: Sequence[Visit], rows: Mapping[int, UrlRow], context: CrawlContext, now: float
 ) -> dict[Url, int]:
-    """Assign ids to links, redirect targets and canonical URLs of visits, and queue or skip new URLs."""
+    """Assign ids to links, redirect targets and canonical URLs, and queue new URLs."""
     targets, canonical_urls = _find_redirect_targets(visits, rows, context), _find_canonical_urls(visits, rows)
     link_urls = dict.fromkeys([link.url for visit in visits for link in visit.links])  # page order: better locality
     known = context.url_store.get_packed(chain(link_urls, targets, canonical_urls))
@@ -103,7 +103,7 @@ def enqueue_links(
 def _select_new_links(
     visits: Sequence[Visit], rows: Mapping[int, UrlRow], linked_urls: Set[Url], known: Mapping[Url, int]
 ) -> dict[Url, DiscoveredUrl]:
-    """Select links that are new, or found at a lower depth or without nofollow. Most links are neither."""
+    """Select links that are new, or at a lower depth or without nofollow for the first time."""
     min_depth = 1 + min((rows[visit.id].depth for visit in visits), default=0)
     settled = {url for url, packed in known.items() if packed & DEPTH_MASK <= min_depth and packed < SOFT_SKIP_FLAG}
     new_urls = linked_urls - settled
@@ -122,7 +122,6 @@ def _select_new_links(
 
 
 def _find_canonical_urls(visits: Sequence[Visit], rows: Mapping[int, UrlRow]) -> dict[Url, DiscoveredUrl]:
-    """Collect canonical URLs that differ from the URL of their page."""
     return {visit.canonical: DiscoveredUrl(rows[visit.id].depth, False, UrlSource.CANONICAL, visit)
             for visit in visits if visit.canonical and visit.canonical != visit.url}  # fmt: skip
 
@@ -154,7 +153,7 @@ def _find_redirect_targets(
 
 
 def _extend_scope_to(url: Url, context: CrawlContext) -> None:
-    """Add the redirect target of a seed to the seeds, in this run and later ones."""
+    """Treat the redirect target of a seed as a seed, also in later runs."""
     rule = context.url_filter.scope_rule
     if check_scope(rule, url) is Reason.OUT_OF_SCOPE:
         context.url_filter.scope_rule = add_seed(rule, url)
@@ -163,7 +162,7 @@ def _extend_scope_to(url: Url, context: CrawlContext) -> None:
 
 
 def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext, now: float) -> dict[Url, int]:
-    """Assign ids to discovered URLs, and queue or skip new ones. Returns `{url: id}`."""
+    """Assign ids to discovered URLs, and queue new URLs."""
     known = context.url_store.get_packed(discovered)
     return {url: unpack_url_id(packed) for url, packed in known.items()} | _admit_discovered(
         discovered, known, context, now
@@ -173,7 +172,7 @@ def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlCo
 def _admit_discovered(
     discovered: Mapping[Url, DiscoveredUrl], known: Mapping[Url, int], context: CrawlContext, now: float
 ) -> dict[Url, int]:
-    """Filter new URLs and insert them; returns their ids. Reconsiders known URLs found on a better path."""
+    """Filter and insert new URLs; reconsider known URLs found on a better path."""
     context.crawl_log.record_signal(Signal.TO_CLASSIFY, len(discovered), next(iter(discovered), ""))
     find_rejection, admitted = context.url_filter.find_rejection, list[Url]()
     skipped: list[FrontierEntry] = []
@@ -203,13 +202,13 @@ def _admit_discovered(
 
 
 def _is_dust_rule_reversed(url: Url, discovered: DiscoveredUrl, context: CrawlContext) -> bool:
-    """Whether a server redirects from the URL a DUST rule prefers to this one: the rule is wrong here."""
+    """Whether a server redirects against a DUST rule, so that the rule is wrong."""
     rules = context.url_filter.dust_rules
     return bool(rules) and rewrite_url(url, rules) == discovered.page.url
 
 
 def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: CrawlContext) -> None:
-    """Queue a URL that was skipped because of a DUST rule."""
+    """Queue a URL that a DUST rule had skipped."""
     if context.db.execute(SKIPPED_FOR_REASON_SQL, (url_id, Reason.DUPLICATE)).fetchone() is not None:
         (rank,) = context.ordering.rank([discovered.to_found_url(url)])
         if rank != INFINITE_RANK and _has_capacity(context, rank):
@@ -217,7 +216,7 @@ def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: Crawl
 
 
 def _update_known_url(url: Url, discovered: DiscoveredUrl, known: KnownUrl, context: CrawlContext, now: float) -> None:
-    """Requeue a skipped URL, or lower the depth of a known URL and of the pages it links to."""
+    """Requeue a skipped URL, or lower the depth of a URL and its links."""
     if known.is_soft_skip:
         if not discovered.nofollow and not context.url_filter.is_too_deep(discovered.depth):
             (rank,) = context.ordering.rank([discovered.to_found_url(url)])
@@ -237,7 +236,10 @@ def _update_known_url(url: Url, discovered: DiscoveredUrl, known: KnownUrl, cont
 
 
 def _get_rewritten_url(url: Url, note: str) -> NormalizedUrl | None:
-    """Return the URL to visit instead: without its session id, or as a DUST rule rewrites it; None: neither."""
+    """Return the URL without session id, or as a DUST rule rewrites it.
+
+    None: the URL was skipped for another reason.
+    """
     if note.startswith(SESSION_ID):
         return normalize_url(strip_session_id(url))
     if note.startswith(DUPLICATE_DETAIL_PREFIX):
@@ -248,7 +250,7 @@ def _get_rewritten_url(url: Url, note: str) -> NormalizedUrl | None:
 def _rank_urls(
     urls: Sequence[Url], discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext
 ) -> list[FrontierEntry]:
-    """Rank URLs that passed the filter. URLs that get an infinite rank are skipped."""
+    """Rank admitted URLs. Those with infinite rank are skipped."""
     backlinks = _count_backlinks(urls, discovered) if context.ordering.needs_backlinks else {}
     ranks = context.ordering.rank([discovered[url].to_found_url(url, backlinks.get(url, 1)) for url in urls])
     context.crawl_log.record_signal(Signal.RANK_URLS, len(urls), context.ordering_name)
@@ -279,7 +281,6 @@ def _has_capacity(context: CrawlContext, rank: float) -> bool:
 
 
 def _count_backlinks(urls: Sequence[Url], discovered: Mapping[Url, DiscoveredUrl]) -> Counter[Url]:
-    """Count the pages of this batch that link to each URL."""
     admitted = set(urls)
     pages = {item.page.id: item.page for item in discovered.values() if item.source is UrlSource.LINK}
     return Counter(link.url for page in pages.values() for link in page.links if link.url in admitted)

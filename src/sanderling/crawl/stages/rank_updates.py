@@ -1,4 +1,4 @@
-"""Feed crawled pages to the ordering, rerank the queue, and evict pages of a size-limited collection."""
+"""Update the ordering, rerank the queue, and evict pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -48,7 +48,7 @@ def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, i
 def _learn_parked(
     parked: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], context: CrawlContext
 ) -> None:
-    """Teach the ordering pages that workers keep: their links count as if the pages were stored."""
+    """Teach parked pages: their links count as if they were stored."""
     context.catalog.store_fingerprints(
         [(visit.id, kind, fingerprint) for visit in parked for kind, fingerprint in visit.fingerprints.items()]
     )
@@ -69,7 +69,7 @@ def _learn_parked(
 
 
 def rerank_queue(page_count: int, context: CrawlContext) -> None:
-    """Apply rank gains to queued URLs: often at first, then whenever the crawl has grown by a tenth."""
+    """Apply rank gains: often at first, then after each tenth of growth."""
     state = context.state
     state.pages_since_rerank += page_count
     interval = max(MIN_RERANK_INTERVAL, context.stats[Outcome.FETCHED] // RERANK_INTERVAL_DIVISOR)
@@ -79,13 +79,12 @@ def rerank_queue(page_count: int, context: CrawlContext) -> None:
 
 
 def evict_if_due(page_count: int, context: CrawlContext, now: float) -> None:
-    """Evict pages if the collection has a size limit and enough pages were stored since the last eviction."""
     if context.collection_limit is not None and context.collection_limit.is_due(page_count):
         evict_worst(context, context.collection_limit, now)
 
 
 def evict_worst(context: CrawlContext, collection_limit: CollectionLimit, now: float) -> None:
-    """Remove the lowest-ranked pages of a full collection, and drop queued URLs that rank no better."""
+    """Remove the lowest-ranked pages of a full collection, and queued URLs that rank no better."""
     evicted = collection_limit.find_evictable(context.ordering)
     collection_limit.mark_evicted(evicted)
     page_ids = [page.url_id for page in evicted]

@@ -1,7 +1,7 @@
-"""Detect redirect loops, and decide whether to fetch a page of the loop again or to fail the redirect.
+"""Detect redirect loops.
 
-A stored redirect may be outdated, and some sites show a page only to clients that return with a cookie. So the page the
-loop leads to is fetched again: once per run, or a few times if cookies are enabled. After that the redirect fails.
+A stored redirect may be outdated, and some sites show a page only to clients that return with a cookie. So the page
+that a loop leads to is fetched again: once per run, or a few times with cookies. After that the redirect fails.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ REDIRECT_SQL = (
 
 
 class RedirectHop(Struct, frozen=True):
-    """A redirecting page, as stored or as fetched in this batch."""
+    """A redirecting page, stored or from this batch."""
 
     id: int
     location: str
@@ -35,7 +35,7 @@ class RedirectHop(Struct, frozen=True):
 
 
 class RedirectLoops(Struct):
-    """Detects redirect loops in one run."""
+    """Redirect loops of a run."""
 
     db: Connection
     url_store: UrlStore
@@ -45,7 +45,7 @@ class RedirectLoops(Struct):
     retry_counts: Counter[int] = field(default_factory=Counter)  # page id: fetches because of a loop
 
     def resolve_loops(self, visits: Sequence[Visit], latest: Mapping[int, PageState]) -> tuple[list[Visit], list[int]]:
-        """Return the visits with redirect loops resolved, and the ids of pages to fetch again."""
+        """Return the resolved visits, and the ids of pages to fetch again."""
         resolved: list[Visit] = []
         retry_ids: list[int] = []
         recent_hops: dict[Url, RedirectHop] = {}
@@ -73,7 +73,10 @@ class RedirectLoops(Struct):
             self.url_store.requeue_visited(id_, partial(self.ordering.rank_known, id_))
 
     def _find_loop_target(self, visit: Visit, recent_hops: Mapping[Url, RedirectHop]) -> RedirectHop | None:
-        """Return the first page of a redirect loop through this URL, or None if the chain does not loop."""
+        """Return the first page of a redirect loop through this URL.
+
+        None: the chain does not loop.
+        """
         first: RedirectHop | None = None
         target = normalize_url(visit.location)
         for _ in range(MAX_HOPS):
@@ -92,7 +95,7 @@ class RedirectLoops(Struct):
         return RedirectHop(*row) if row else None
 
     def _is_known_page(self, visit: Visit, latest: Mapping[int, PageState]) -> bool:
-        """Whether a stored page only redirects because its site asks for a cookie again: not a change of the page."""
+        """Whether a stored page only redirects because its site asks for a cookie again."""
         old = latest.get(visit.id)
         return (
             self.keeps_cookies

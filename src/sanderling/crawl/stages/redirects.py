@@ -1,4 +1,4 @@
-"""Validate redirects, detect redirects of a page to itself, and compute the nesting depth of sitemaps."""
+"""Validate redirects, and compute the nesting depth of sitemaps."""
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ REFERRER_SQL = "SELECT u.via, u.source, v.role FROM urls AS u JOIN urls AS v ON 
 
 
 def validate_redirect(visit: Visit, row: UrlRow) -> Visit:
-    """Turn a redirect without a valid target, or one hop too many, into a failure."""
+    """Fail a redirect without a valid target, or with too many hops."""
     if visit.outcome is not Outcome.REDIRECT:
         return visit
     request_url = row.request_url or visit.url
@@ -25,7 +25,10 @@ def validate_redirect(visit: Visit, row: UrlRow) -> Visit:
 
 
 def get_self_redirect_target(visit: Visit, row: UrlRow) -> str | None:
-    """Return the request URL a server prefers if a URL redirects to its own URL key; None: it does not."""
+    """Return the request URL that a server prefers for the same URL key.
+
+    None: the visit is not a redirect to itself.
+    """
     if visit.outcome is not Outcome.REDIRECT:
         return None
     target = resolve_url(row.request_url or visit.url, visit.location)
@@ -33,7 +36,7 @@ def get_self_redirect_target(visit: Visit, row: UrlRow) -> str | None:
 
 
 def compute_sitemap_depth(db: Connection, sitemap_id: int) -> int:
-    """Count the sitemap indexes that lead to a sitemap. Redirects and the pages that name it do not count."""
+    """Count the sitemap indexes above a sitemap, without redirects."""
     depth = 0
     for _ in range(MAX_HOPS * MAX_INDEX_DEPTH):
         row = db.execute(REFERRER_SQL, (sitemap_id,)).fetchone()

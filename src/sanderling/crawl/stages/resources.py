@@ -1,8 +1,7 @@
-"""Fetch the resources of pages (images, scripts, style sheets) if enabled, and report replaced ones as changes.
+"""Fetch images, scripts and style sheets of pages if enabled, and report replacements as changes.
 
-A page may be byte-identical while its image or script was replaced. Resources are queued behind all pages and fetched
-with validators. A replaced resource is a change of the pages that use it. If many pages use it, it belongs to the
-template, and one change of the resource itself is recorded.
+A page may be byte-identical while its image was replaced. Resources are queued behind all pages. A replaced resource
+is a change of the pages that use it, or if many pages use it, a change of the resource itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ MAX_USING_PAGES = 20  # a resource that more pages use belongs to the template
 
 
 class PageResources(Struct, frozen=True):
-    """Queues resources, and records changes of the pages that use them."""
+    """Resources of the pages of a collection."""
 
     db: Connection
     url_store: UrlStore
@@ -35,7 +34,7 @@ class PageResources(Struct, frozen=True):
     catalog: PageCatalog
 
     def enqueue_resources(self, visits: Sequence[Visit], depths: Mapping[int, int], now: float) -> None:
-        """Queue the resources of these pages, and store which page uses which resource."""
+        """Queue the resources of pages, and store which page uses them."""
         pages = [visit for visit in visits if visit.resources]
         if not pages:
             return
@@ -54,11 +53,11 @@ class PageResources(Struct, frozen=True):
         )
 
     def load_visited(self) -> list[int]:
-        """Load the ids of all fetched resources; a refresh fetches them again."""
+        """Load the ids of all fetched resources."""
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'resource' AND state = 'visited'")]
 
     def record_replacements(self, archived_visits: Sequence[ArchivedVisit], latest: Mapping[int, PageState]) -> int:
-        """Record resources that were replaced since the last visit. Returns the number of changes."""
+        """Record replaced resources. Returns the number of changes."""
         count = 0
         for item in archived_visits:
             old = latest.get(item.visit.id)
@@ -86,7 +85,6 @@ class PageResources(Struct, frozen=True):
 
 
 def _build_candidate(file_ref: FileRef, page: Visit, depths: Mapping[int, int]) -> CandidateUrl:
-    """Build a candidate at the depth of its page."""
     return CandidateUrl(
         file_ref.url,
         file_ref.request_url,

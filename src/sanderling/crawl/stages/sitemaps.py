@@ -1,4 +1,4 @@
-"""Process sitemaps, feeds and change lists of sites: queue what they list, store hints, schedule announced pages."""
+"""Process sitemaps, feeds and change lists."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOUR
 
 
 def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
-    """Store a robots.txt, and queue the sitemaps it names. Gives the host up after repeated failures."""
+    """Store a robots.txt and queue its sitemaps; give up the host after repeated failures."""
     rules = build_robots_rules(robots, context.agent_token)
     if robots.is_reachable and context.use_sitemaps and is_seed_site(context.url_filter.scope_rule, robots.host):
         urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
@@ -51,7 +51,7 @@ def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
 
 
 def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
-    """Process visits of sitemaps, feeds and change lists, and queue those that pages refer to."""
+    """Process sitemaps, feeds and change lists, and queue those that visits refer to."""
     if not context.use_sitemaps:
         return
     for visit in visits:
@@ -80,7 +80,7 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
 
 
 def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Apply the entries of a sitemap or feed, and schedule its next visit. Deletes hints of a retired one."""
+    """Apply a sitemap or feed, and schedule its next visit. Clears hints of a retired sitemap."""
     announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
     if visit.outcome is Outcome.NOT_MODIFIED or visit.detail == UNCHANGED_DETAIL:
         context.sitemap_schedule.record_read(visit.id, now, has_new_entries=False)
@@ -100,7 +100,7 @@ def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
 def enqueue_sitemaps(
     file_refs: Sequence[FileRef], context: CrawlContext, now: float, referrer_id: int = 0, level: int = 0
 ) -> None:
-    """Queue unknown sitemaps and feeds ahead of the pages of their host."""
+    """Queue unknown sitemaps and feeds ahead of pages."""
     known = context.url_store.get([ref.url for ref in file_refs])
     entries = {}
     for ref in file_refs:
@@ -119,7 +119,7 @@ def enqueue_sitemaps(
 
 
 def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Queue the listed pages that a sitemap has authority for, and store its hints."""
+    """Queue pages that a sitemap may list, and store its hints."""
     named_by_robots: dict[Host, bool] = {}
     source = UrlSource.SITEMAP if visit.role is UrlRole.SITEMAP else UrlSource.FEED
     discovered: dict[Url, DiscoveredUrl] = {}
@@ -151,7 +151,7 @@ def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> Non
 
 
 def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -> None:
-    """Apply sitemap priorities to URLs that were already queued because of links."""
+    """Apply sitemap priorities to URLs that are queued already."""
     stored = context.sitemap_hints.load_hints(list(priorities))
     old_priorities = {
         id_: stored[id_].priority if id_ in stored and stored[id_].priority >= 0 else DEFAULT_PRIORITY
@@ -165,7 +165,7 @@ def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -
 
 
 def can_list_url(sitemap: str, url: Url, context: CrawlContext, named_by_robots: dict[Host, bool]) -> bool:
-    """Whether a sitemap may list a URL: same site, or named by the robots.txt of the URL's host."""
+    """Whether a sitemap may list a URL: same site, or named by its robots.txt."""
     return can_sitemap_list(url, sitemap) or _is_named_by_robots(get_host(url), sitemap, context, named_by_robots)
 
 
@@ -179,7 +179,7 @@ def _is_named_by_robots(host: Host, sitemap: str, context: CrawlContext, named_b
 
 
 def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Register the change list that a page names for its own host; a refresh fetches it."""
+    """Register the change list that a page names for its host."""
     for ref in visit.file_refs:
         if ref.role is not UrlRole.CHANGE_LIST or get_host(ref.url) != get_host(visit.url):
             continue
@@ -198,7 +198,7 @@ def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> No
 
 
 def _process_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
-    """Mark announced pages as due if their priority is above the threshold, and queue new pages."""
+    """Mark announced pages as due, and queue new pages above the threshold."""
     if not context.change_lists.is_registered(visit.id):
         return None
     if visit.outcome is Outcome.RETRY:

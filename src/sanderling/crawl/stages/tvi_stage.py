@@ -1,4 +1,4 @@
-"""Apply TVI files (SAR-8): patch the volatile parts they list into the stored copy of a page, as a new version.
+"""Apply TVI files (SAR-8): patch volatile parts into stored copies.
 
 A TVI file is a small file named by a page, such as its current prices. A refresh fetches it instead of the page.
 """
@@ -30,7 +30,7 @@ from sanderling.workers.worker import compute_fingerprints
 
 
 def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
-    """Record which TVI file each page names. Only TVI files on the host of the page count; a refresh fetches them."""
+    """Record TVI files that pages name on their own host."""
     without_file = []
     for visit in visits:
         if visit.role is not UrlRole.PAGE or visit.outcome is not Outcome.FETCHED or visit.detail == UNCHANGED_DETAIL:
@@ -51,7 +51,7 @@ def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float)
 
 
 def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> list[ArchivedVisit]:
-    """Store a new version of every page whose TVI file was fetched. Pages it cannot patch become due themselves."""
+    """Store new versions of pages from fetched TVI files. Other pages become due themselves."""
     requested = {
         page: visit
         for visit in visits
@@ -73,7 +73,7 @@ def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) 
 
 
 def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlContext) -> Visit | None:
-    """Build a visit of a page from its TVI file, or return None if the file cannot be applied."""
+    """Build a visit from a TVI file; None: the file cannot be applied."""
     if tvi_visit.outcome is Outcome.NOT_MODIFIED or (
         tvi_visit.outcome is Outcome.FETCHED and tvi_visit.detail == UNCHANGED_DETAIL
     ):
@@ -98,7 +98,7 @@ def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlCo
 
 
 def _process_patched_copy(url: Url, body: bytes, tvi_visit: Visit, old: PageState, original_record_id: str) -> Visit:
-    """Process a patched copy like a fetched page. Its WARC conversion record refers to the original record."""
+    """Process a patched copy like a fetched page, as a WARC conversion record."""
     fetch_request = FetchRequest(url, parse_endpoint(get_host(url)), None)
     content_type = f"text/html; charset={old.charset or 'utf-8'}".encode()
     head = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: " + content_type + b"\r\n", b"\r\n"]
@@ -126,7 +126,7 @@ def _process_patched_copy(url: Url, body: bytes, tvi_visit: Visit, old: PageStat
 def _store_versions(
     visits: Sequence[Visit], previous: Mapping[int, PageState], context: CrawlContext, now: float
 ) -> list[ArchivedVisit]:
-    """Store patched pages as visits: the same steps as in the pipeline, without leases."""
+    """Store patched pages with the steps of the pipeline, without leases."""
     rows = load_url_rows(context.db, [visit.id for visit in visits])
     ids = enqueue_links(visits, rows, context, now)
     request_urls = {id_: row.request_url for id_, row in rows.items()}

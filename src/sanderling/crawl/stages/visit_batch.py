@@ -1,7 +1,4 @@
-"""Interpret the visits of a batch: drop expired leases, detect missing pages, resolve redirects.
-
-The result is the `VisitBatch` that the later stages work on.
-"""
+"""Interpret visits: drop expired leases, detect missing pages, resolve redirects."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +15,7 @@ UNCATALOGED_OUTCOMES = (Outcome.RETURNED, Outcome.SKIPPED, Outcome.PARKED)  # th
 
 
 class VisitBatch(Struct, frozen=True):
-    """Visits of current leases, with the stored state of their URLs and pages."""
+    """Visits of current leases, with stored URLs and pages."""
 
     visits: Sequence[Visit]  # all visits, in the order in which they arrived
     stored: Sequence[Visit]  # visits that are archived and cataloged
@@ -30,17 +27,16 @@ class VisitBatch(Struct, frozen=True):
 
     @property
     def depths(self) -> dict[int, int]:
-        """The depth of each visited URL."""
         return {id_: row.depth for id_, row in self.rows.items()}
 
     @property
     def request_urls(self) -> dict[int, str]:
-        """The requested URL of each stored visit, empty where it equals the URL key."""
+        """Request URLs of stored visits; empty: same as the URL key."""
         return {visit.id: self.rows[visit.id].request_url for visit in self.stored}
 
 
 def interpret_visits(visits: Sequence[Visit], context: CrawlContext) -> VisitBatch:
-    """Classify visits as stored, parked, missing or failed. Visits of expired leases are dropped and counted."""
+    """Classify visits. Those of expired leases are dropped and counted."""
     leases = context.queue.find_held_leases([(visit.id, visit.token) for visit in visits])
     current = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
     context.stats["fenced"] += len(visits) - len(current)

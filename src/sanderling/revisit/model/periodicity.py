@@ -1,35 +1,34 @@
-"""Pages that change at a fixed hour or weekday: which ones are still possible, narrowed down by every look.
+"""Pages that change at a fixed hour or weekday (UTC): the slots that are still possible, narrowed by every visit.
 
-One integer per page holds, for hours and for weekdays (UTC), the slots ruled out and how many changes agreed. A look
-that found a change rules out all slots it does not touch, one that found none those it spans wholly. When no slot is
-left, or a whole period passed without a change, the page keeps no such beat and all begins anew.
+One integer per page holds the excluded slots and the number of agreeing changes, for hours and for weekdays. A visit
+with a change excludes slots outside its interval, a visit without one excludes slots inside. Without any slot left, or
+after a whole period without a change, everything is reset.
 """
 
 from typing import NamedTuple
 
-MIN_AGREEING_CHANGES = 5  # changes that must fit before a beat is believed
-MAX_OPEN_SHARE = 0.25  # share of the period that may still be possible for a beat to be of use
+MIN_AGREEING_CHANGES = 5
+MAX_OPEN_SHARE = 0.25  # of the period
 COUNT_BITS = 4
 
 
 class Period(NamedTuple):
-    """A period cut into slots, and where its bits lie."""
+    """A period divided into slots, and the position of its bits."""
 
     slot_count: int
     slot_seconds: float
     bit_shift: int
 
     def unpack(self, periodicity: int) -> tuple[int, int]:
-        """The slots ruled out, and the changes that agreed."""
+        """Return the excluded slots and the number of agreeing changes."""
         bits = periodicity >> self.bit_shift
         return bits & (1 << self.slot_count) - 1, bits >> self.slot_count & (1 << COUNT_BITS) - 1
 
     def pack(self, ruled_out: int, agreeing_changes: int) -> int:
-        """The same as bits of a phase."""
         return (ruled_out | min(agreeing_changes, (1 << COUNT_BITS) - 1) << self.slot_count) << self.bit_shift
 
     def is_known(self, periodicity: int) -> bool:
-        """Did enough changes agree on few enough slots?"""
+        """Whether enough changes agree on few enough slots."""
         ruled_out, agreed = self.unpack(periodicity)
         return (
             agreed >= MIN_AGREEING_CHANGES
@@ -37,7 +36,7 @@ class Period(NamedTuple):
         )
 
     def is_last_slot(self, slot: int, ruled_out: int) -> bool:
-        """Is this the last slot of a possible run?"""
+        """Whether this is the last slot of a run of possible slots."""
         return not ruled_out >> slot % self.slot_count & 1 and bool(ruled_out >> (slot + 1) % self.slot_count & 1)
 
 
@@ -47,8 +46,8 @@ PERIODS = (HOURS, WEEKDAYS)
 
 
 def update_periodicity(periodicity: int, since: float, now: float, has_changed: bool) -> int:
-    """The phase after one more look."""
-    return sum(_update_period(beat, periodicity, since, now, has_changed) for beat in PERIODS)
+    """Update the packed periodicity after a visit."""
+    return sum(_update_period(period, periodicity, since, now, has_changed) for period in PERIODS)
 
 
 def _update_period(period: Period, periodicity: int, since: float, now: float, has_changed: bool) -> int:
@@ -74,18 +73,18 @@ def _build_slot_mask(period: Period, slots: range) -> int:
 
 
 def align_due_time(periodicity: int, last_visit: float, due_at: float) -> float:
-    """The moment nearest behind a change, where the hour or weekday of changes is known; else the due time itself."""
-    for beat in PERIODS:
-        period = beat.slot_count * beat.slot_seconds
-        if beat.is_known(periodicity) and due_at - last_visit >= period / 2 and due_at < float("inf"):
-            return _find_next_end(beat, periodicity, max(due_at - period / 2, last_visit + 1))
+    """Move a due time to just after the expected change, if its hour or weekday is known."""
+    for period in PERIODS:
+        length = period.slot_count * period.slot_seconds
+        if period.is_known(periodicity) and due_at - last_visit >= length / 2 and due_at < float("inf"):
+            return _find_next_end(period, periodicity, max(due_at - length / 2, last_visit + 1))
     return due_at
 
 
 def is_known_unchanged(periodicity: int, last_visit: float, now: float) -> bool:
-    """Is it known that nothing can have changed since the last visit, because its hour has not come?"""
+    """Whether no change is possible yet, because the known hour has not come."""
     return any(
-        beat.is_known(periodicity) and _find_next_end(beat, periodicity, last_visit + 1) > now for beat in PERIODS
+        period.is_known(periodicity) and _find_next_end(period, periodicity, last_visit + 1) > now for period in PERIODS
     )
 
 

@@ -1,4 +1,4 @@
-"""What is known of a site as a whole: how often its pages change, how lively its groups are, whose word holds good."""
+"""Statistics of a site: change rates, group activity, and trust in its announcements and dates."""
 
 from array import array
 from collections.abc import Iterator
@@ -21,45 +21,45 @@ from sanderling.revisit.model.group_prior import (
     update_kind_weights,
 )
 
-MAX_GROUPS = 4096  # of one site in memory; those quiet for longest are forgotten
-SINGLE_GROUPS_PER_UNIT = 32  # groups of one page that need no more memory than another one
-OBSERVATIONS_PER_VERSION = 64  # the clocks of the groups are read anew after so many looks
+MAX_GROUPS = 4096  # of one site in memory
+SINGLE_GROUPS_PER_UNIT = 32  # single-page groups that need as much memory as one group
+OBSERVATIONS_PER_VERSION = 64  # group clocks are recomputed after so many visits
 
 
 class SiteState(Struct, array_like=True):
-    """A site as stored."""
+    """Stored form of SiteStats."""
 
     prior: list[float]
     weights: list[float]
     bin_seconds: float
     page_count: int
     date_scores: tuple[float, float]
-    activities: list[tuple[str, str, int, bytes, bytes]]  # key, key above, first bin, found, expected
+    activities: list[tuple[str, str, int, bytes, bytes]]  # key, parent key, first bin, found, expected
     announcer_trusts: list[tuple[float, float, float, float]]
     changefreq_trust: float
     group_priors: list[tuple[str, int, bytes]]  # key, pages, prior
     prior_weights: list[float]
-    single_page_groups: bytes = b""  # four bytes for each group of one page
+    single_page_groups: bytes = b""  # 4-byte hashes
 
 
 class SiteStats:
-    """The memory of one site that all its pages share."""
+    """Statistics shared by all pages of a site."""
 
     def __init__(self, bin_seconds: float) -> None:
         self.priors = SitePriors()
         self.kind_weights = [1 / len(GROUP_KINDS)] * len(GROUP_KINDS)
-        self.bin_seconds = bin_seconds  # of a bin, in seconds
+        self.bin_seconds = bin_seconds
         self.activities: dict[str, GroupActivity] = {}
         self.announcer_trusts = [AnnouncerTrust() for _ in Announcer]
-        self.correct_dates = 0.0  # changes that Last-Modified told
-        self.wrong_dates = 0.5  # looks at which it told a change that was none, or none that was one
-        self.changefreq_trust = 0.1  # how far the classes of its sitemap are believed, from 0 to 1
+        self.correct_dates = 0.0  # changes that Last-Modified reported
+        self.wrong_dates = 0.5  # visits at which it was wrong
+        self.changefreq_trust = 0.1  # 0 to 1
         self.observation_count = 0
-        self.last_visit_at = 0.0  # of the last visit to any of its pages
+        self.last_visit_at = 0.0  # of any page
 
     @property
     def group_count(self) -> int:
-        """How many groups it has in memory."""
+        """Number of groups in memory."""
         return (
             len(self.activities)
             + len(self.priors.groups)
@@ -67,18 +67,17 @@ class SiteStats:
         )
 
     def drop_groups(self) -> None:
-        """Know nothing but the whole site."""
         self.activities, self.priors.groups, self.priors.single_page_groups = {}, {}, set()
 
     def rescale_bins(self, interval: float) -> None:
-        """Follow the mean interval between visits; bins of another width begin empty, so what was learned may stay."""
+        """Adapt the bin width to the mean interval. Discards activities of another width."""
         width, drift = interval / BINS_PER_INTERVAL, 1.0 if self.observation_count < OBSERVATIONS_PER_VERSION else 2.0
         if not self.bin_seconds / drift < width < self.bin_seconds * drift:
             self.bin_seconds, self.activities = width, {}
 
     def compute_elapsed(self, url_groups: UrlGroups, since: float, now: float) -> list[float]:
-        """Days since a visit on the clock of each kind of group."""
-        start, end, stamp = (
+        """Return the days since a visit on the clock of each group kind."""
+        start, end, version = (
             min(since, now) / self.bin_seconds,
             now / self.bin_seconds,
             self.observation_count // OBSERVATIONS_PER_VERSION,
@@ -86,118 +85,117 @@ class SiteStats:
         newest, days = int(end), self.bin_seconds / DAY
         clocks = []
         for key in url_groups.closest_groups:
-            pulse = self.activities.get(key) or self._get_activity("", None, newest)
-            pulse.update_clock(newest, stamp)
-            clocks.append(pulse.compute_elapsed(start, end) * days)
+            activity = self.activities.get(key) or self._get_activity("", None, newest)
+            activity.update_clock(newest, version)
+            clocks.append(activity.compute_elapsed(start, end) * days)
         return clocks
 
     def blend_elapsed(self, elapsed_days: list[float]) -> float:
-        """One elapsed time from those of the kinds, weighed by how well each foretold changes."""
+        """Average elapsed times, weighted by how well each group kind predicts changes."""
         return change_rate.dot(self.kind_weights, elapsed_days)
 
     def record_observation(
         self, url_groups: UrlGroups, since: float, now: float, rate: float, has_changed: bool
     ) -> None:
-        """Enter one look into every group of the page; the rate is in changes a day."""
-        start, end, stamp = (
+        """Add a visit to all groups of a page; the rate is per day."""
+        start, end, version = (
             since / self.bin_seconds,
             now / self.bin_seconds,
             self.observation_count // OBSERVATIONS_PER_VERSION,
         )
         newest, each = int(end), rate * self.bin_seconds / DAY
-        for pulse in self._iter_activities(url_groups, newest):
-            pulse.update_clock(newest, stamp)
-            pulse.record_observation(start, end, each, has_changed)
+        for activity in self._iter_activities(url_groups, newest):
+            activity.update_clock(newest, version)
+            activity.record_observation(start, end, each, has_changed)
         self.observation_count += 1
 
     def update_weights(self, likelihoods: list[float]) -> None:
-        """Weigh the kinds of group by how probable each held what was found."""
         self.kind_weights = update_kind_weights(self.kind_weights, likelihoods)
 
     def update_changefreq_trust(self, changefreq_likelihood: float, prior_likelihood: float) -> None:
-        """Learn whether the sitemap's classes foretold what was found better than what is known of the site."""
+        """Learn whether `changefreq` predicts changes better than the site prior."""
         right, wrong = self.changefreq_trust * changefreq_likelihood, (1 - self.changefreq_trust) * prior_likelihood
         if right + wrong > 0:
-            moved = self.changefreq_trust + LEARNING_RATE * (right / (right + wrong) - self.changefreq_trust)
-            self.changefreq_trust = min(max(moved, MIN_WEIGHT), 1 - MIN_WEIGHT)
+            trust = self.changefreq_trust + LEARNING_RATE * (right / (right + wrong) - self.changefreq_trust)
+            self.changefreq_trust = min(max(trust, MIN_WEIGHT), 1 - MIN_WEIGHT)
 
     def update_date_trust(self, is_dated_newer: bool, has_changed: bool) -> None:
-        """Learn whether Last-Modified can be believed here."""
+        """Learn whether Last-Modified is reliable."""
         self.correct_dates = 0.99 * self.correct_dates + (is_dated_newer and has_changed)
         self.wrong_dates = 0.99 * self.wrong_dates + (is_dated_newer != has_changed)
 
     @property
     def has_reliable_dates(self) -> bool:
-        """Four of five that tell something must tell the truth."""
+        """Whether four of five informative dates are correct."""
         return self.correct_dates >= 4 * self.wrong_dates
 
     def _iter_activities(self, url_groups: UrlGroups, newest_bin: int) -> Iterator[GroupActivity]:
-        """The page's groups: the site, its places outermost first, its ending, its name."""
-        site = pulse = self._get_activity("", None, newest_bin)
+        """Yield the groups of a page: site, directories outermost first, extension, file name."""
+        site = activity = self._get_activity("", None, newest_bin)
         yield site
-        for place in url_groups.directories:
-            pulse = self._get_activity(place, pulse, newest_bin)
-            yield pulse
+        for directory in url_groups.directories:
+            activity = self._get_activity(directory, activity, newest_bin)
+            yield activity
         yield self._get_activity(url_groups.extension, site, newest_bin)
         yield self._get_activity(url_groups.file_stem, site, newest_bin)
 
     def _get_activity(self, key: str, parent: GroupActivity | None, newest_bin: int) -> GroupActivity:
-        pulse = self.activities.get(key)
-        if pulse is None:
+        activity = self.activities.get(key)
+        if activity is None:
             if len(self.activities) >= MAX_GROUPS:
                 self._drop_quiet_groups()
-            pulse = self.activities[key] = GroupActivity(parent, newest_bin)
-        return pulse
+            activity = self.activities[key] = GroupActivity(parent, newest_bin)
+        return activity
 
     def _drop_quiet_groups(self) -> None:
-        """Drop the half of the groups that was quiet for longest; what followed one of them follows the site."""
+        """Drop the half of the groups that was inactive longest; orphans follow the site."""
         site = self.activities.pop("")
         kept = sorted(self.activities.items(), key=lambda item: item[1].first_bin, reverse=True)[: MAX_GROUPS // 2]
         self.activities = {"": site, **dict(kept)}
-        here = set(map(id, self.activities.values()))
-        for _, pulse in kept:
-            if id(pulse.parent) not in here:
-                pulse.parent = site
+        kept_ids = set(map(id, self.activities.values()))
+        for _, activity in kept:
+            if id(activity.parent) not in kept_ids:
+                activity.parent = site
 
     def export_state(self) -> bytes:
-        """The site as bytes, to be stored between runs."""
-        keys = {id(pulse): key for key, pulse in self.activities.items()}
-        pulses = [
+        keys = {id(activity): key for key, activity in self.activities.items()}
+        activities = [
             (
                 key,
-                keys.get(id(pulse.parent), ""),
-                pulse.first_bin,
-                _pack_floats(pulse.found_changes),
-                _pack_floats(pulse.expected_changes),
+                keys.get(id(activity.parent), ""),
+                activity.first_bin,
+                _pack_floats(activity.found_changes),
+                _pack_floats(activity.expected_changes),
             )
-            for key, pulse in sorted(self.activities.items(), key=lambda item: len(item[0]))
+            for key, activity in sorted(self.activities.items(), key=lambda item: len(item[0]))
         ]
         dates = (self.correct_dates, self.wrong_dates)
         trusts = [
             (trust.true_count, trust.missed_count, trust.false_count, trust.observed_days)
             for trust in self.announcer_trusts
         ]
-        usual = self.priors
-        habits = [(key, habit.page_count, _pack_floats(array("d", habit.prior))) for key, habit in usual.groups.items()]
+        priors = self.priors
+        group_priors = [
+            (key, group.page_count, _pack_floats(array("d", group.prior))) for key, group in priors.groups.items()
+        ]
         return msgspec.msgpack.encode(
             SiteState(
-                usual.prior,
+                priors.prior,
                 self.kind_weights,
                 self.bin_seconds,
-                usual.page_count,
+                priors.page_count,
                 dates,
-                pulses,
+                activities,
                 trusts,
                 self.changefreq_trust,
-                habits,
-                usual.kind_weights,
-                array("I", usual.single_page_groups).tobytes(),
+                group_priors,
+                priors.kind_weights,
+                array("I", priors.single_page_groups).tobytes(),
             )
         )
 
 
 def restore_site(stored: bytes) -> SiteStats:
-    """The site as it was when exported."""
     state = msgspec.msgpack.decode(stored, type=SiteState)
     site = SiteStats(state.bin_seconds)
     site.kind_weights, site.changefreq_trust, site.observation_count = (
@@ -205,19 +203,21 @@ def restore_site(stored: bytes) -> SiteStats:
         state.changefreq_trust,
         OBSERVATIONS_PER_VERSION,
     )
-    usual = site.priors
-    usual.prior, usual.page_count, usual.kind_weights = state.prior, state.page_count, state.prior_weights
-    usual.groups = {
+    priors = site.priors
+    priors.prior, priors.page_count, priors.kind_weights = state.prior, state.page_count, state.prior_weights
+    priors.groups = {
         key: GroupPrior(pages, list(_unpack_floats(prior))) for key, pages, prior in state.group_priors if pages > 1
     }
-    usual.single_page_groups = {
+    priors.single_page_groups = {
         *array("I", state.single_page_groups),
         *(hash_key(key) for key, pages, _ in state.group_priors if pages == 1),
     }
     site.correct_dates, site.wrong_dates = state.date_scores
-    for key, above, first, found, expected in state.activities:
-        pulse = site.activities[key] = GroupActivity(site.activities[above] if key else None, first + BIN_COUNT - 1)
-        pulse.found_changes, pulse.expected_changes = _unpack_floats(found), _unpack_floats(expected)
+    for key, parent_key, first, found, expected in state.activities:
+        activity = site.activities[key] = GroupActivity(
+            site.activities[parent_key] if key else None, first + BIN_COUNT - 1
+        )
+        activity.found_changes, activity.expected_changes = _unpack_floats(found), _unpack_floats(expected)
     site.announcer_trusts = [AnnouncerTrust(*trust) for trust in state.announcer_trusts]
     return site
 

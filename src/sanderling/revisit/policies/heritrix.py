@@ -1,4 +1,4 @@
-"""The adaptive revisit rule of Heritrix (WaitEvaluator): divide the wait after a change, multiply it without one."""
+"""The adaptive revisit rule of Heritrix (WaitEvaluator): divide the wait after a change, else multiply it."""
 
 from sanderling.revisit.policies.interval_based import build_interval_policy
 from sanderling.revisit.policies.policy import PolicyView
@@ -10,12 +10,11 @@ MAX_WAIT = 28 * 86_400.0
 
 
 def compute_next_wait(wait: float, has_changed: bool) -> float:
-    """The next wait in seconds."""
+    """Return the next wait in seconds."""
     return min(max(wait / FACTOR if has_changed else wait * FACTOR, MIN_WAIT), MAX_WAIT)
 
 
-def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
-    """Adjust the wait at every visit."""
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001 interface
     after = record_observation(history, observation)
     return set_interval(after, compute_next_wait(after.interval, observation.has_changed))
 

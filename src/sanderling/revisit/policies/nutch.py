@@ -1,4 +1,4 @@
-"""The adaptive fetch schedule of Apache Nutch: the interval shrinks after a change and grows without one."""
+"""The adaptive fetch schedule of Apache Nutch: the interval shrinks after a change, else grows."""
 
 from sanderling.revisit.policies.interval_based import compute_base_price, explain
 from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
@@ -14,7 +14,7 @@ MAX_INTERVAL = 365 * 86_400.0
 def compute_next_interval(
     interval: float, has_changed: bool, unchanged_seconds: float, sync: bool = True
 ) -> tuple[float, float]:
-    """The next interval, and how long before it is over to come; `quiet` is the time since the page was modified."""
+    """Return the next interval, and by how much to shorten it; `unchanged_seconds` is the age of the page."""
     interval *= 1 - DECREASE if has_changed else 1 + INCREASE
     early = 0.0
     if sync:
@@ -23,16 +23,15 @@ def compute_next_interval(
     return min(max(interval, MIN_INTERVAL), MAX_INTERVAL), early
 
 
-def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
-    """Adjust the interval at every visit."""
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001 interface
     after = record_observation(history, observation)
-    quiet = max(observation.visited_at - (observation.modified_at or after.changed_at), 0.0)
-    interval, _ = compute_next_interval(after.interval, observation.has_changed, quiet)
+    unchanged_seconds = max(observation.visited_at - (observation.modified_at or after.changed_at), 0.0)
+    interval, _ = compute_next_interval(after.interval, observation.has_changed, unchanged_seconds)
     return set_interval(after, interval)
 
 
 def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
-    """As by interval, but counted from a little before the visit: so the schedule drifts to the change."""
+    """Assess by interval, from a little before the last visit, so that visits drift towards the change."""
     early = SYNC_RATE * max(history.last_visit - history.changed_at, 0.0)
     interval = max(history.interval - early, MIN_INTERVAL)
     return history.last_visit + view.price * interval, max(view.now - history.last_visit, 0.0) / interval, 0

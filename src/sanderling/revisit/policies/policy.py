@@ -1,4 +1,4 @@
-"""The seam behind which all policies stand: learn from a look, say when a page is due at the price in force."""
+"""The interface of revisit policies: learn from a visit, and assess when a page is due at the current price."""
 
 from collections.abc import Callable
 
@@ -11,29 +11,27 @@ from sanderling.revisit.visit_history import Observation, VisitHistory
 
 
 class PolicyView(Struct):
-    """What a policy may see beside the page's own history."""
+    """Inputs of a policy apart from the history of the page."""
 
     now: float
     site: SiteStats
     url_groups: UrlGroups
-    price: float  # of one visit to this page: the price in force, times its cost, over its importance
-    mean_interval: float  # mean seconds between visits of a page that the budget allows
-    value_table: RateTable  # worth of a visit by time and rate (rates.value_table)
-    due_slot: int = 0  # the note of the last assessment
+    price: float  # of one visit: current price times cost, divided by importance
+    mean_interval: float  # seconds between visits of a page within the budget
+    value_table: RateTable  # see change_rate.get_value_table
+    due_slot: int = 0  # from the last assessment, to start the next search
 
 
 Assessment = tuple[float, float, int]
-"""When the page is due, what a visit now is worth in the coin of the price, and a note for the next assessment."""
+"""Due time, value of a visit now in units of the price, and the due slot for the next assessment."""
 
 
 class RevisitPolicy(Struct, frozen=True):
-    """A way to decide when to come back."""
+    """A rule that decides when a page is visited again."""
 
     name: str
-    description: str  # in one line, for --help
+    description: str  # one line, for --help
     update_history: Callable[[VisitHistory, Observation, PolicyView], VisitHistory]
     assess_page: Callable[[VisitHistory, PolicyView], Assessment]
-    explain: Callable[[VisitHistory, PolicyView], str]  # in a few words
-    compute_base_price: Callable[
-        [float, RateTable], float
-    ]  # the price at which an unknown page is due after this interval
+    explain: Callable[[VisitHistory, PolicyView], str]
+    compute_base_price: Callable[[float, RateTable], float]  # price at which an unknown page is due after an interval

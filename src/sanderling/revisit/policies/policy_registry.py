@@ -1,4 +1,4 @@
-"""All policies by name; the default is the one that measures best (docs/measurements/benchmarks.md)."""
+"""All revisit policies by name; the default performed best (docs/measurements/benchmarks.md)."""
 
 from sanderling.revisit.policies import (
     cho,

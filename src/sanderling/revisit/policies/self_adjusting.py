@@ -1,4 +1,4 @@
-"""Self adjusting refresh time (SAR-1..6): come sooner where most visits find a change, later where few do."""
+"""Self-adjusting refresh time (SAR-1..6): sooner if most visits find a change, later if few do."""
 
 from sanderling.revisit.policies.interval_based import build_interval_policy, is_visit_on_time
 from sanderling.revisit.policies.policy import PolicyView
@@ -19,9 +19,9 @@ def compute_refresh_time(
     floor: float = 0.0,
     ceiling: float = float("inf"),
 ) -> float:
-    """The next refresh time from the one in force and the share of visits that found a change.
+    """Compute the next refresh time from the last and the share of visits that found a change.
 
-    The bare formula falls below zero when share >= 2 * upper, and doubles for ever when nothing changes: the clamp.
+    Clamped: the formula is negative for share >= 2 * upper, and grows without limit if nothing changes.
     """
     if not 0 < lower < upper <= 1:
         raise ValueError(f"thresholds must satisfy 0 < lower < upper <= 1, not {lower} and {upper}")
@@ -34,7 +34,7 @@ def compute_refresh_time(
 
 
 def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:
-    """Adjust the refresh time if it was over (the paper compares wrong quantities there: corrected)."""
+    """Adjust the refresh time after a visit on time (corrects a comparison in the paper)."""
     after = record_observation(history, observation)
     if not is_visit_on_time(history, observation, view):
         return after

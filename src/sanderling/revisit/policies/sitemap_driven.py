@@ -1,4 +1,4 @@
-"""Revisit by the sitemap (MIG-9): fetch what is younger than our copy; without a date, by its class of change."""
+"""Sitemap policy (MIG-9): fetch pages with a newer lastmod; without a date, by changefreq class."""
 
 import math
 
@@ -20,12 +20,12 @@ CHANGEFREQ_SECONDS = {  # MIG-3: one list per class; `never` is visited once
     "yearly": 365 * DAY,
     "never": math.inf,
 }
-CHANGEFREQ_CLASSES = ("", *CHANGEFREQ_SECONDS)  # what a history keeps is the place in this row
-DEFAULT_CHANGEFREQ = "weekly"  # of a page whose class is not given
+CHANGEFREQ_CLASSES = ("", *CHANGEFREQ_SECONDS)  # histories store the index
+DEFAULT_CHANGEFREQ = "weekly"
 
 
 class RevisitHint(Struct, frozen=True, array_like=True):
-    """What a sitemap or feed says of one page, as long as the page is listed there."""
+    """Entry of a sitemap or feed for a page."""
 
     lastmod: float = 0.0  # 0: not given
     is_date_only: bool = False  # a date without the time of day
@@ -33,22 +33,21 @@ class RevisitHint(Struct, frozen=True, array_like=True):
 
 
 def get_latest_change_time(hint: RevisitHint) -> float:
-    """The latest moment the stated change can have happened: the end of that day where only the day is given."""
+    """Return the latest time of the stated change: the end of the day for a date without time."""
     return hint.lastmod + (DAY if hint.is_date_only else 0.0)
 
 
 def is_newer(hint: RevisitHint, last_visit: float) -> bool:
-    """Was the page changed after our last visit, by its own word?"""
+    """Whether the page was modified after the last visit."""
     return hint.lastmod > 0 and get_latest_change_time(hint) > last_visit
 
 
 def get_changefreq_seconds(hint: RevisitHint) -> float:
-    """How often the page's class is visited, in seconds; an unknown class is the default one."""
     return CHANGEFREQ_SECONDS.get(hint.changefreq.strip().lower(), CHANGEFREQ_SECONDS[DEFAULT_CHANGEFREQ])
 
 
 def compute_next_visit(hint: RevisitHint, last_visit: float | None, now: float) -> float:
-    """When to come: at once if new or changed, never while lastmod is older than our copy, else by class."""
+    """Return now for a new or modified page, infinity if lastmod is older than the copy, else by class."""
     if last_visit is None or is_newer(hint, last_visit):
         return now
     if hint.lastmod > 0:
@@ -57,7 +56,7 @@ def compute_next_visit(hint: RevisitHint, last_visit: float | None, now: float) 
 
 
 def apply_sitemap_hint(history: VisitHistory, hint: RevisitHint | None, announcer: Announcer) -> VisitHistory:
-    """The history of a page after its sitemap or feed was read; None: it is not listed there (any more)."""
+    """Apply a sitemap entry to a history; None: the page is not listed."""
     bit = 1 << announcer
     if hint is None or hint.lastmod <= 0:
         rest = history.announcer_bits & ~bit
@@ -69,7 +68,7 @@ def apply_sitemap_hint(history: VisitHistory, hint: RevisitHint | None, announce
 
 
 def apply_announcement(history: VisitHistory, changed_at: float, announcer: Announcer) -> VisitHistory:
-    """The history of a page that is said to have changed then; what we saw since, or heard before, is no news."""
+    """Apply an announced change, unless it was seen or announced before."""
     if changed_at <= max(history.last_visit, history.announced_at):
         return history
     return replace(
@@ -80,13 +79,12 @@ def apply_announcement(history: VisitHistory, changed_at: float, announcer: Anno
     )
 
 
-def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001  the seam of all policies
-    """Count the visit; the sitemap alone decides."""
+def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:  # noqa: ARG001 interface
     return record_observation(history, observation)
 
 
 def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
-    """Due at once if announced, never if the sitemap dates the page and announces nothing, else by its class."""
+    """Due at once if announced, never if dated and not announced, else by class."""
     if history.announcement_count:
         return min(history.last_visit, view.now), math.inf, 0
     if history.announcer_bits:
@@ -95,16 +93,14 @@ def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
 
 
 def get_class_seconds(history: VisitHistory) -> float:
-    """How often the class of the page is visited, in seconds."""
     return CHANGEFREQ_SECONDS[CHANGEFREQ_CLASSES[history.changefreq_class] or DEFAULT_CHANGEFREQ]
 
 
-def explain(history: VisitHistory, view: PolicyView) -> str:  # noqa: ARG001  the seam of all policies
-    """What the sitemap said, or the class."""
+def explain(history: VisitHistory, view: PolicyView) -> str:  # noqa: ARG001 interface
     if history.announcement_count:
-        return "the sitemap dates it later than our copy"
+        return "the sitemap lists a change after the last visit"
     return (
-        "the sitemap dates no change"
+        "the sitemap lists no change since the last visit"
         if history.announcer_bits
         else f"visited as {CHANGEFREQ_CLASSES[history.changefreq_class] or DEFAULT_CHANGEFREQ} pages are"
     )
