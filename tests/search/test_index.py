@@ -65,7 +65,6 @@ def test_last_batch_is_stored_with_the_commit(tmp_path: Path) -> None:
 
 
 def write_and_wait(folder: Path, pipe: Connection) -> None:
-    """Commit one batch, start the next, and wait to be killed."""
     index = open_search_index(folder, write=True)
     assert index is not None
     index.replace([page("https://a.example/1", "committed")])
@@ -108,7 +107,6 @@ def list_mirrors(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def readonly_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a temporary folder whose files appear not writable."""
     monkeypatch.setattr("os.access", lambda *_: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path

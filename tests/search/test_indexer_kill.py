@@ -35,7 +35,7 @@ def start_crawl(site: Site, folder: Path) -> subprocess.Popen[str]:
 
 
 def find_indexer(process: subprocess.Popen[str], folder: Path) -> int:
-    """Return the pid of the child that has the index open; 0 if none has."""
+    """Return the pid of the child that has the index open, or 0."""
     for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
         try:
             open_files = [os.readlink(name) for name in Path(f"/proc/{child}/fd").iterdir()]
@@ -64,7 +64,7 @@ def wait_for_hits(site: Site, count: int, process: subprocess.Popen[str]) -> Non
 
 
 def crawl_with_kills(site: Site, folder: Path, draw: random.Random) -> int:
-    """Run a crawl to its end, with kills and restarts. Returns the number of kills."""
+    """Run a crawl with kills and restarts. Returns their number."""
     kills, process = 0, start_crawl(site, folder)
     while kills < KILLS:
         wait_for_hits(site, draw.randrange(5, 2 * PAGES // KILLS), process)
@@ -81,7 +81,6 @@ def crawl_with_kills(site: Site, folder: Path, draw: random.Random) -> int:
 
 
 def update_index_with_retry(folder: Path) -> None:
-    """Update the index. The indexer of a killed crawl may still be stopping."""
     for _ in range(600):
         try:
             update_index(folder)
@@ -93,7 +92,7 @@ def update_index_with_retry(folder: Path) -> None:
 
 
 def change_pages(site: Site, draw: random.Random) -> None:
-    """Rewrite a fifth of the pages; some disappear, some return, some become copies."""
+    """Rewrite, remove, restore or copy some pages."""
     first = tree(PAGES)
     for number in range(1, PAGES):
         path = f"/p{number}"
@@ -109,7 +108,7 @@ def change_pages(site: Site, draw: random.Random) -> None:
 
 
 def read_database(collection: Collection) -> dict[str, str]:
-    """Return the text hash of each available page, by body digest; copies count once."""
+    """Return the text hash of available pages, by body digest."""
     found: dict[str, str] = {}
     for row in load_pages(collection.db, "p.status = 200 AND p.misses = 0 AND p.noindex = 0"):
         record = load_stored_record(collection, row.url_id, row.url)
@@ -120,7 +119,7 @@ def read_database(collection: Collection) -> dict[str, str]:
 
 
 def read_index(folder: Path, collection: Collection) -> dict[str, str]:
-    """Return the text hash of each indexed page, by body digest."""
+    """Return the text hash of indexed pages, by body digest."""
     index = open_search_index(folder / "index", write=False)
     assert index is not None
     found = [(row.digest, index.get(row.url)) for row in load_pages(collection.db)]

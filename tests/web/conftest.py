@@ -1,4 +1,4 @@
-"""Fixtures: a site crawled twice, the application for it, and a server for a real browser."""
+"""A site crawled twice, its application, and a server for a browser."""
 
 import threading
 from collections.abc import Iterator
@@ -42,7 +42,6 @@ PAGES = {
 
 
 def crawl_site(site: Site, folder: Path) -> None:
-    """Crawl every page of the site once."""
     request = CrawlRequest(
         seeds=tuple(site.root + path for path in site.pages),
         scope=ScopeSettings(sitemaps=False),
@@ -54,8 +53,6 @@ def crawl_site(site: Site, folder: Path) -> None:
 
 
 class CrawledSite:
-    """A collection and the root URL of its site."""
-
     def __init__(self, folder: Path, root: str) -> None:
         self.folder = folder
         self.root = root
@@ -77,7 +74,7 @@ def crawled_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawledSi
 
 
 def enable_tracking(app_state: AppState) -> None:
-    """Switch on recording and crawls for unmet queries, but start no process."""
+    """Switch on recording and unmet queries, but start no process."""
     app_state.auth_store.set_setting("tracking", "on")
     app_state.auth_store.set_setting("crawl_more", "on")
     app_state.crawl_view.crawl_unmet_queries = lambda: False  # type: ignore[method-assign]
@@ -85,7 +82,6 @@ def enable_tracking(app_state: AppState) -> None:
 
 @pytest.fixture
 def app_state(crawled_site: CrawledSite) -> Iterator[AppState]:
-    """Open the application services without recorded events."""
     state = open_app_state(crawled_site.folder, ServerAddress())
     state.event_log.erase()
     enable_tracking(state)
@@ -96,7 +92,7 @@ def app_state(crawled_site: CrawledSite) -> Iterator[AppState]:
 
 @pytest.fixture
 def client(app_state: AppState) -> Iterator[TestClient]:
-    """Return a client whose requests appear to come from pages of the site."""
+    """Return a client whose requests appear same-origin."""
     with TestClient(build_app(app_state, ["testserver"]), follow_redirects=False) as test_client:
         test_client.headers["sec-fetch-site"] = "same-origin"
         yield test_client

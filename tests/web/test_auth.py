@@ -20,7 +20,6 @@ PASSWORD = "a long enough password"
 
 @pytest.fixture
 def token(client: TestClient, app_state: AppState) -> str:
-    """Log in and return the CSRF token."""
     app_state.auth_store.set_setting("password", app_state.auth_store.hasher.hash(PASSWORD))
     assert client.post("/login", data={"password": PASSWORD}).headers["location"] == "/settings"
     found = re.search(r'name="csrf" value="([^"]+)"', client.get("/settings").text)

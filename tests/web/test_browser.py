@@ -1,4 +1,4 @@
-"""The application in a real Chromium: user interactions, tracking, isolation of hostile pages, accessibility."""
+"""The application in a real Chromium."""
 
 from collections.abc import Callable, Iterator
 from ctypes.util import find_library
@@ -43,7 +43,6 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def app_state(server_thread: ServerThread) -> AppState:
-    """Return the services of the server, without recorded events."""
     server_thread.app_state.event_log.erase()
     server_thread.app_state.auth_store.set_setting("tracking", "on")
     return server_thread.app_state
@@ -65,7 +64,6 @@ def get_recorded_actions(app_state: AppState) -> set[str]:
 
 
 def wait_until(page: Any, condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds, while the browser continues."""
     for _ in range(100):
         if condition():
             return
@@ -74,7 +72,7 @@ def wait_until(page: Any, condition: Callable[[], bool]) -> None:
 
 
 def scroll_frame(page: Any, frame: Any) -> None:
-    """Scroll a frame by the mouse wheel; repeat, since events before layout are lost."""
+    """Scroll by the mouse wheel; repeat, since events before layout are lost."""
     for _ in range(100):
         page.mouse.wheel(0, 200)
         page.wait_for_timeout(50)
@@ -84,7 +82,6 @@ def scroll_frame(page: Any, frame: Any) -> None:
 
 
 def wait_for_actions(page: Any, app_state: AppState, expected: set[str]) -> None:
-    """Wait until all these actions are recorded."""
     for _ in range(100):
         missing = expected - get_recorded_actions(app_state)
         if not missing:
@@ -95,7 +92,7 @@ def wait_for_actions(page: Any, app_state: AppState, expected: set[str]) -> None
 
 
 def watch_requests(page: Any) -> list[str]:
-    """Collect requests to other sites and to pages that change settings."""
+    """Collect requests to other sites and settings."""
     requests: list[str] = []
 
     def intercept(route: Any) -> None:
@@ -309,7 +306,6 @@ READABILITY_SCRIPT = (Path(__file__).parent / "readable.js").read_text()
 
 
 def list_paths(crawled_site: CrawledSite) -> tuple[str, ...]:
-    """List every page of the application."""
     url = crawled_site.url("/tern")
     newest, oldest = (
         v.visit for v in CollectionCrawlView(crawled_site.folder).list_visits(url, 10) if v.outcome == "fetched"
@@ -325,7 +321,7 @@ def list_paths(crawled_site: CrawledSite) -> tuple[str, ...]:
 def logged_in_page(
     request: pytest.FixtureRequest, browser: Any, server_thread: ServerThread, app_state: AppState
 ) -> Iterator[Any]:
-    """Return a logged-in page with recorded events, in the light or dark color scheme."""
+    """Return a logged-in page, in the light or dark color scheme."""
     server_thread.rate_limiter.buckets.clear()
     app_state.auth_store.set_setting("password", app_state.auth_store.hasher.hash("correct horse"))
     session = app_state.auth_store.log_in("correct horse", app_state.clock())

@@ -1,4 +1,4 @@
-"""Limits of connections: no client can block others."""
+"""No client can block other clients."""
 
 import http.client
 import socket
@@ -19,7 +19,7 @@ from sanderling.web.state import AppState
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Return the address of the client and the length of the body."""
+    """Return client address and body length."""
     assert scope["type"] == "http"
     request = Request(scope, receive)
     answer = f"{request.client.host if request.client else ''} {len(await request.body())}"
@@ -28,7 +28,6 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 @contextmanager
 def run_server(config: uvicorn.Config) -> Iterator[int]:
-    """Run a server and yield its port."""
     listener = open_socket(ServerAddress(port=0))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
@@ -41,13 +40,11 @@ def run_server(config: uvicorn.Config) -> Iterator[int]:
 
 
 def build_config(app: ASGIApp, seconds: float = 60.0, most: int = 20) -> uvicorn.Config:
-    """Build the configuration of a server with small limits."""
     limits = {"request_seconds": seconds, "max_connections": most}
     return uvicorn.Config(app, log_level="error", lifespan="off", http=type("Small", (BoundedProtocol,), limits))
 
 
 def send_request(port: int, source: str = "127.0.0.1", headers: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Send a request from this address and return the response body."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(source, 0))
     try:
         connection.request("GET", "/", headers=headers)
@@ -67,7 +64,7 @@ def test_incomplete_request_is_closed(begun: bytes) -> None:
 
 
 def can_send(client: socket.socket, line: bytes) -> bool:
-    """Send a line and wait briefly. Returns False once the server has closed the connection."""
+    """Return whether the server still accepts data."""
     try:
         client.sendall(line)
         return client.recv(100) != b""

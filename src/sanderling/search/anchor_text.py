@@ -1,6 +1,6 @@
-"""Anchor texts and inlink counts of every link target.
+"""Anchor texts and inlink counts of link targets.
 
-Collected while visits are indexed and written once per batch: a row per link would cost more than the index.
+Written per batch of visits: a row per link would cost more than the index.
 """
 
 import sqlite3
@@ -43,7 +43,7 @@ class AnchorStore:
         self.counted_sources: set[int] = set()  # of this batch
 
     def add(self, source: int, targets: Sequence[int], texts: Sequence[str]) -> None:
-        """Add the links of a page. A source page counts once as an inlink; its texts are merged each time."""
+        """Add the links of a page, which counts as a single inlink however often it is indexed."""
         is_new = source not in self.counted_sources
         if is_new:
             is_new = self.db.execute("SELECT 1 FROM sources WHERE url = ?", (source,)).fetchone() is None
@@ -56,7 +56,7 @@ class AnchorStore:
             self.pending_targets[target] = pages + is_new, known_texts
 
     def flush(self) -> None:
-        """Write the batch. A target with new texts, or about twice the inlinks, is marked for reindexing."""
+        """Write the batch. Targets with new texts or twice the inlinks are marked for reindexing."""
         ids = sorted(self.pending_targets)
         stored = self._load_rows(ids)
         rows = []
@@ -78,16 +78,15 @@ class AnchorStore:
         self.counted_sources = set()
 
     def get_texts(self, url_ids: Sequence[int]) -> dict[int, tuple[int, list[str]]]:
-        """Return `(inlink count, anchor texts)` of each target."""
+        """Return `(inlinks, texts)` of each target."""
         return self._load_rows(url_ids)
 
     def compute_average_inlinks(self) -> float:
-        """Return the mean inlink count of linked pages; 1 without links."""
         pages, targets = self.db.execute("SELECT coalesce(sum(pages), 0), count(*) FROM anchors").fetchone()
         return pages / targets if targets else 1.0
 
     def find_unindexed(self, limit: int) -> list[int]:
-        """Return targets whose anchor texts are newer than their index entry."""
+        """Return targets with newer texts than their index entry."""
         return [row[0] for row in self.db.execute("SELECT url FROM anchors WHERE fresh = 1 LIMIT ?", (limit,))]
 
     def mark_indexed(self, url_ids: Iterable[int]) -> None:
@@ -117,7 +116,7 @@ class AnchorStore:
 
 
 class AnchorConnection:
-    """A connection that reports corruption as an error naming `anchors.db` and the remedy."""
+    """A connection that reports corruption of `anchors.db` with the remedy."""
 
     def __init__(self, db: Connection, folder: Path) -> None:
         self.db = db
@@ -141,7 +140,7 @@ class AnchorConnection:
 
 @contextmanager
 def report_damage(folder: Path) -> Iterator[None]:
-    """Convert SQLite corruption into an error about the anchor database, not the whole collection."""
+    """Report corruption as damage of the anchor database only."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -157,7 +156,6 @@ def make_damage_error(folder: Path, error: object) -> CollectionError:
 
 
 def open_anchor_store(folder: Path) -> AnchorStore:
-    """Open the anchor database in the index folder; create it if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         db = AnchorConnection(connect_sqlite(folder / DATABASE), folder)

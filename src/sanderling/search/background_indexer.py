@@ -1,4 +1,4 @@
-"""Keep the index up to date during a crawl, in a separate low-priority process."""
+"""Update the index during a crawl, in a low-priority process."""
 
 import contextlib
 import importlib.util
@@ -22,12 +22,11 @@ FINAL_SECONDS = 20.0  # for pending visits at the end of a crawl; the next comma
 
 
 def can_index() -> bool:
-    """Return whether tantivy is installed."""
     return importlib.util.find_spec("tantivy") is not None
 
 
 def start_indexer_process(folder: Path) -> "BaseProcess":
-    """Start a process that updates the index until it is terminated or its parent ends."""
+    """Start an indexer that ends with its parent."""
     import multiprocessing  # slow import, not needed without an index
 
     spawn = multiprocessing.get_context("spawn")
@@ -38,7 +37,7 @@ def start_indexer_process(folder: Path) -> "BaseProcess":
 
 
 def run_indexer_process(folder: Path, parent_pid: int) -> None:
-    """Run the indexer while the parent process lives; retry while another process holds the index."""
+    """Index while the parent lives; retry while another process holds the index."""
     os.nice(NICE_INCREMENT)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from sanderling.search.indexer import run_indexer
@@ -61,7 +60,7 @@ def run_indexer_process(folder: Path, parent_pid: int) -> None:
 
 @contextlib.contextmanager
 def index_in_background(folder: Path, report: Callable[[str], None], enabled: bool = True) -> Iterator[None]:
-    """Update the index during a crawl, and index pending visits at its end."""
+    """Update the index during a crawl and at its end."""
     if not enabled or not can_index():
         yield
         return
@@ -77,7 +76,7 @@ def index_in_background(folder: Path, report: Callable[[str], None], enabled: bo
 
 
 def finish_indexing(folder: Path, report: Callable[[str], None], seconds: float = FINAL_SECONDS) -> int:
-    """Index pending visits for at most `seconds`. Returns the number still pending, which is reported."""
+    """Index for at most `seconds`. Returns the number of visits still pending."""
     from sanderling.search.indexer import open_indexer
 
     try:

@@ -1,8 +1,8 @@
-"""Choose the page that represents a group of duplicates in the index.
+"""Choose the page that represents its duplicates in the index.
 
-An exact copy is left out in favor of its original, or of the first other copy if the original is not indexable. A page
-with a rel=canonical link is left out only if the target is indexable, does not name a third page, and is a near
-duplicate. So a canonical link copied onto every page of a site does not hide the site.
+An exact copy yields to its original, or to the first copy if the original is not indexable. A page with a
+rel=canonical link yields only to an indexable near duplicate that names no third page, so that a canonical link copied
+onto every page does not hide a site.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ CANONICAL_SQL = """
 
 
 def find_originals(db: Connection, rows: Iterable[PendingVisit], urls: Mapping[int, str]) -> dict[int, int]:
-    """Return the original of each page that is a copy or names a canonical page."""
+    """Return the original of each copy, by content or by canonical link."""
     originals: dict[int, int] = {}
     for row in rows:
         if row.original_id:
@@ -33,7 +33,7 @@ def find_originals(db: Connection, rows: Iterable[PendingVisit], urls: Mapping[i
 
 
 def find_non_canonical(db: Connection, rows: Sequence[PendingVisit], urls: Mapping[int, str]) -> set[int]:
-    """Return the pages that another page represents or that are excluded. `rows` must hold all copies of a page."""
+    """Return the pages to leave out. `rows` must hold all copies of a page."""
     originals, first, left_out = find_originals(db, rows, urls), dict[tuple[int, bytes], int](), set[int]()
     for row in sorted(rows, key=lambda row: (row.canonical != urls[row.url_id], row.url_id)):
         if row.is_excluded:
@@ -47,7 +47,7 @@ def find_non_canonical(db: Connection, rows: Sequence[PendingVisit], urls: Mappi
 
 
 def _is_canonical(db: Connection, original_id: int, copy_id: int) -> bool:
-    """Return whether a page is indexable, names no other canonical page, and is a near duplicate of the copy."""
+    """Return whether a page can represent its near duplicate."""
     minhashes = db.execute(CANONICAL_SQL, (copy_id, original_id)).fetchone()
     return minhashes is not None and estimate_similarity(*minhashes) >= MIN_SIMILARITY
 
@@ -60,7 +60,7 @@ WATCH_SCHEMA = """
 
 
 def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
-    """Store pages with the page they are a copy of (0: none)."""
+    """Store pages with their original (0: not a copy)."""
     with transaction(db):
         db.executemany(
             "INSERT INTO watched VALUES (?, ?) ON CONFLICT (url) DO UPDATE SET original = excluded.original", pages
@@ -68,7 +68,7 @@ def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
 
 
 def find_affected(db: Connection, url_ids: Sequence[int]) -> list[int]:
-    """Return the watched pages that visits may include or exclude: these, their copies, copies of the same original."""
+    """Return watched pages that visits may include or exclude: copies and their originals."""
     found: set[int] = set()
     for start in range(0, len(url_ids), CHUNK_SIZE):
         part = list(url_ids[start : start + CHUNK_SIZE])

@@ -1,4 +1,4 @@
-"""Build an index document from a stored response: HTML, plain text, PDF or office file."""
+"""Build index documents from stored responses."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -27,15 +27,13 @@ TextExtractor = Callable[[bytes], str]
 
 
 class ParsedHead(Struct, frozen=True):
-    """Title and language that the crawl extracted from a page's head."""
+    """Title and language extracted by the crawl."""
 
     title: str
     language: str
 
 
 class RobotsAgent(Struct, frozen=True):
-    """The user agent whose robots directives apply."""
-
     agent: str = "sanderling"
 
 
@@ -46,9 +44,9 @@ def build_document(
     head: ParsedHead | None = None,
     robots_agent: RobotsAgent | None = None,
 ) -> Document | None:
-    """Build the document of a stored response. None if it has no text or is marked noindex.
+    """Build a document. None if it has no text or is marked noindex.
 
-    If the crawl already parsed the head, its noindex decision stands: the header may have changed since.
+    With a parsed head, the noindex decision of the crawl stands: the header may have changed since.
     """
     robots_agent = robots_agent or RobotsAgent()
     declared = record.get_header("Content-Type")
@@ -107,7 +105,7 @@ def _join_headings(headings: Iterable[str]) -> str:
 
 
 def _build_text_document(base: Document, body: str) -> Document:
-    """Use the first line as the title if it is short, else the file name."""
+    """Use a short first line as the title, else the file name."""
     first_line = body.split("\n", 1)[0].strip()
     title = first_line if 0 < len(first_line) <= 120 else base.url.rsplit("/", 1)[-1] or base.url
     return Document(

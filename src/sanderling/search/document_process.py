@@ -1,4 +1,4 @@
-"""Extract the text of documents in a child process, which is killed when a document exceeds the time limit."""
+"""Extract text in a child process, which is killed at the time limit."""
 
 import atexit
 import logging
@@ -22,11 +22,11 @@ _log = logging.getLogger(__name__)
 
 
 class ExtractionError(Exception):
-    """A document could not be read; the message is the reason."""
+    """A document could not be read."""
 
 
 class DocumentExtractor:
-    """Sends documents to a child process, started on first use and after it was killed."""
+    """Sends documents to a child process, restarted when it was killed."""
 
     def __init__(self, time_limit: float = TIME_LIMIT) -> None:
         self._time_limit = time_limit
@@ -34,7 +34,7 @@ class DocumentExtractor:
         self._lock = threading.Lock()
 
     def extract(self, kind: str, body: bytes) -> str:
-        """Return the text of a document. Raises ExtractionError if it is damaged or exceeds the limits."""
+        """Return the text. Raises ExtractionError for damaged or too large documents."""
         with self._lock:
             process = self._get_process()
             deadline = time.monotonic() + self._time_limit
@@ -71,7 +71,7 @@ class DocumentExtractor:
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    """Start the child process isolated: it imports modules only from this process's absolute paths."""
+    """Start an isolated child: it imports only from absolute paths of this process."""
     path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
     command = build_python_command("-I", "-c", _START_CODE.format(path=path, module=_MODULE))
     process = subprocess.Popen(
@@ -103,7 +103,7 @@ def _receive(process: subprocess.Popen[bytes], size: int, deadline: float) -> by
 
 
 def _wait_ready(readers: list[int], writers: list[int], deadline: float) -> None:
-    """Wait until a pipe is ready. Raises ExtractionError after the deadline."""
+    """Wait for a pipe. Raises ExtractionError at the deadline."""
     poll = select.poll()
     for pipe in readers:
         poll.register(pipe, select.POLLIN)
@@ -118,7 +118,7 @@ atexit.register(_extractor.close)
 
 
 def extract_document_text(kind: str, body: bytes) -> str:
-    """Return the text of a document; empty if it cannot be read, with the reason logged."""
+    """Return the text; empty if it cannot be read, with the reason logged."""
     try:
         return _extractor.extract(kind, body)
     except ExtractionError as error:

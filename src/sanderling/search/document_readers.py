@@ -1,6 +1,6 @@
-"""Extract the text of PDF and office files, within a budget of unpacked bytes per file.
+"""Extract the text of PDF and office files, within a budget of unpacked bytes.
 
-Runs in a child process (see document_process.py): as a module it answers requests on standard input until it closes.
+Run as a child process by document_process.py: answers requests on standard input.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&
 
 
 def extract_text(kind: str, body: bytes) -> str:
-    """Return the text of a document of one of `DOCUMENT_KINDS`, as far as it can be read. Raises any reader error."""
+    """Return the text of a document. Raises any reader error."""
     texts = _read_pdf_texts(body) if kind == "pdf" else _read_office_texts(kind, body)
     return "\n".join(_limit_texts(texts))
 
@@ -72,7 +72,7 @@ def _extract_xml_text(xml: bytes) -> str:
 
 
 def _read_pdf_texts(body: bytes) -> Iterator[str]:
-    """Yield the text of each page; nothing if pypdfium2 is not installed."""
+    """Yield the text of pages; nothing without pypdfium2."""
     try:
         import pypdfium2
     except ImportError:
@@ -91,7 +91,7 @@ def _read_pdf_page(pdf: Any, number: int) -> str:
 
 
 def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, bytes], str] = extract_text) -> None:
-    """Answer requests until the source ends. A failure is answered with the name of the exception."""
+    """Answer requests until the source ends. Failures are answered with the exception name."""
     while len(head := source.read(FRAME.size)) == FRAME.size:
         kind, size = FRAME.unpack(head)
         body = source.read(size)

@@ -1,4 +1,4 @@
-"""Run a search: parse, match, rerank, build snippets, count facets, correct spelling."""
+"""Run a search: match, rerank, snippets, facets, spelling."""
 
 import json
 import re
@@ -39,12 +39,12 @@ BehaviorModel = Callable[[str], Callable[[int], float]]
 
 
 def ignore_behavior(_: str) -> Callable[[int], float]:
-    """Give every page the weight 0, for a search without feedback."""
+    """Give every page the weight 0."""
     return lambda _: 0.0
 
 
 class _Candidate(Struct):
-    """A match whose document is not loaded yet."""
+    """A match whose document is not loaded."""
 
     searcher: tantivy.Searcher
     address: tantivy.DocAddress
@@ -52,8 +52,6 @@ class _Candidate(Struct):
 
 
 class SearchEngine:
-    """Searches one index."""
-
     def __init__(
         self, index: SearchIndex, behavior: BehaviorModel = ignore_behavior, ranking: RankingWeights | None = None,
         expand_query: Callable[[ParsedQuery], ParsedQuery] | None = None,
@@ -65,7 +63,7 @@ class SearchEngine:
         self._languages: tuple[int, tuple[str, ...]] = (-1, ())
 
     def search(self, request: SearchRequest) -> SearchResults:
-        """Run a query. If it has few matches, retry it with unknown words corrected."""
+        """Run a query. With few matches, retry it with corrected spelling."""
         parsed_query = parse_query(request.query, request.now)
         results = self._run_query(request, self.expand_query(parsed_query))
         if request.offset or not parsed_query.term_groups or (results.total >= FEW_RESULTS and not results.is_relaxed):
@@ -83,7 +81,7 @@ class SearchEngine:
         )
 
     def find_languages(self) -> tuple[str, ...]:
-        """Return the most frequent languages of the index, most frequent first."""
+        """Return the most frequent languages of the index."""
         searcher = self.index.current_index.searcher()
         if self._languages[0] != searcher.num_docs:
             terms = {"all": {"terms": {"field": "language", "size": MAX_LANGUAGES}}}
@@ -118,7 +116,7 @@ class SearchEngine:
     def _rank_candidates(
         self, request: SearchRequest, searchers: list[tantivy.Searcher], query: Query, *, sort_by_time: bool
     ) -> tuple[int, list[_Candidate]]:
-        """Return the match count and the candidates: `RERANK_WINDOW` reranked, the rest by text score."""
+        """Return the match count and the candidates, of which `RERANK_WINDOW` are reranked."""
         depth = min(max(RERANK_WINDOW, request.offset + request.limit), MAX_DEPTH)
         weight = self.behavior(request.query)
         total, candidates = 0, []
@@ -152,7 +150,7 @@ class SearchEngine:
         ]
 
     def _correct_spelling(self, text: str, parsed_query: ParsedQuery) -> str:
-        """Replace words that are not indexed by similar words that occur with the rest of the query."""
+        """Replace unknown words by similar ones that occur with the rest of the query."""
         searcher = self.index.current_index.searcher()
         languages = parsed_query.get_languages() or self.find_languages() or ("",)
         words = [t.text for group in parsed_query.term_groups for t in group if not t.is_phrase and not t.field]
@@ -189,7 +187,7 @@ def _build_hit(candidate: _Candidate, compiled: CompiledQuery, request: SearchRe
 
 
 def _explain_terms(candidate: _Candidate, compiled: CompiledQuery) -> tuple[tuple[str, str, float], ...]:
-    """Return the share of each term, field and related term in the text score."""
+    """Return the shares of terms in the text score."""
     queries = [(words, field, Query.boost_query(build_field_query(field, words.split()), FIELD_WEIGHTS[field]))
              for field, words in compiled.scored_terms]  # fmt: skip
     queries += [(word, "related", build_related_query(word, weight)) for word, weight in compiled.related_terms]
@@ -204,7 +202,6 @@ def _explain_terms(candidate: _Candidate, compiled: CompiledQuery) -> tuple[tupl
 
 
 def _count_facets(searchers: list[tantivy.Searcher], query: Query, now: float) -> dict[str, tuple[FacetCount, ...]]:
-    """Count sites, types, languages and change ages over all matches."""
     edges = [now - days * 86400 for _, days in reversed(AGE_RANGES)]
     ranges = [{"from": a, "to": b} for a, b in zip(edges, [*edges[1:], now + 86400], strict=True)]
     aggregations: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Index values derived from a URL or media type: page id, type name, site. Does not import tantivy."""
+"""Index values derived from URLs and media types. Does not import tantivy."""
 
 from urllib.parse import urlsplit
 
@@ -15,12 +15,11 @@ _TYPE_NAMES = {
 
 
 def compute_page_id(url: str) -> int:
-    """Hash a URL to a number, so that candidates can be weighted without loading their documents."""
+    """Hash a URL, so that candidates can be weighted without loading documents."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
 
 
 def get_type_name(mime: str) -> str:
-    """Return a short name for a media type, such as `pdf`."""
     bare = mime.split(";")[0].strip().lower()
     return _TYPE_NAMES.get(bare) or bare.rpartition("/")[2] or "unknown"
 
@@ -30,7 +29,7 @@ def get_host_with_port(url: str) -> str:
 
 
 def list_domain_suffixes(site: str) -> list[str]:
-    """List a site and its parent domains, so that site:example.org matches docs.example.org."""
+    """List a site and its parent domains: site:example.org matches docs.example.org."""
     if site.startswith("["):  # an IPv6 address has no parent domain
         return list(dict.fromkeys((site, site.partition("]")[0] + "]")))
     host = site.partition(":")[0]

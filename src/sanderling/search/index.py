@@ -1,4 +1,4 @@
-"""The index on disk. Pages are replaced individually; each commit records the batch it contains."""
+"""The index on disk. Each commit records the batch it contains."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _decode_document = msgspec.msgpack.Decoder(Document).decode
 
 
 class SearchIndex:
-    """Two tantivy indexes: current pages and past versions. Only one process may write."""
+    """Indexes of current pages and of past versions. A single process may write."""
 
     def __init__(
         self, current_index: tantivy.Index, history_index: tantivy.Index, *, write: bool, folders: Sequence[Path] = ()
@@ -42,7 +42,7 @@ class SearchIndex:
 
     @property
     def last_batch(self) -> int:
-        """The last fully indexed batch; visits stored after it must be read again. 0 if empty."""
+        """The last indexed batch; later visits must be read again."""
         searcher = self.current_index.searcher()
         hits = searcher.search(tantivy.Query.term_query(get_schema(), "mark", "batch"), 1).hits
         return int(searcher.doc(hits[0][1])["batch"][0]) if hits else 0
@@ -52,17 +52,17 @@ class SearchIndex:
         return max(0, self.current_index.searcher().num_docs - min(1, marks))
 
     def get(self, url: str) -> Document | None:
-        """Return the last committed version of a page. None if it is not in the index."""
+        """Return the last committed version of a page, or None."""
         searcher = self.current_index.searcher()
         hits = searcher.search(tantivy.Query.term_query(get_schema(), "key", url, "basic"), 1).hits
         return load_document(searcher, hits[0][1]) if hits else None
 
     def get_pending(self, url: str) -> Document | None:
-        """Return the version of a page that the next commit will contain. None if it is not in the index."""
+        """Return the version of the next commit, or None."""
         return self._pending[url] if url in self._pending else self.get(url)
 
     def replace(self, documents: Iterable[Document]) -> None:
-        """Index pages in place of their current versions, which move to the history index."""
+        """Index pages; their previous versions move to the history."""
         writer, _ = self._get_writers()
         for document in documents:
             page, previous = truncate_document(document), self.get_pending(document.url)
@@ -74,7 +74,7 @@ class SearchIndex:
             self._pending[page.url] = page
 
     def mark_gone(self, urls: Iterable[str], at: float) -> None:
-        """Remove pages from the current index; their last version stays in the history, valid until `at`."""
+        """Remove pages; their last version moves to the history."""
         writer, _ = self._get_writers()
         for url in urls:
             self._archive_version(self.get_pending(url), at)
@@ -82,7 +82,7 @@ class SearchIndex:
             self._pending[url] = None
 
     def delete_permanently(self, pages: Mapping[str, Sequence[float]]) -> None:
-        """Delete pages from both indexes, with the versions that started at these times."""
+        """Delete pages and the versions that started at these times."""
         current_writer, history_writer = self._get_writers()
         for url, times in pages.items():
             current_writer.delete_documents_by_term("key", url)
@@ -91,12 +91,12 @@ class SearchIndex:
             self._pending[url] = None
 
     def collect_garbage(self) -> None:
-        """Delete files of an interrupted commit, whose names the next commit may reuse."""
+        """Delete files of an interrupted commit, whose names may be reused."""
         for writer in self._writers or ():
             writer.garbage_collect_files()
 
     def commit(self, batch: int) -> None:
-        """Make all changes durable together with the batch number."""
+        """Make changes durable together with the batch number."""
         current_writer, history_writer = self._get_writers()
         history_writer.commit()  # first: repeating it after a crash is harmless, skipping it loses a version
         current_writer.delete_documents_by_term("mark", "batch")
@@ -111,7 +111,7 @@ class SearchIndex:
         self.history_index.reload()
 
     def close(self) -> None:
-        """Wait for merges and release the lock. Uncommitted changes are dropped."""
+        """Wait for merges. Uncommitted changes are dropped."""
         if self._writers:
             for writer in self._writers:
                 writer.rollback()
@@ -120,7 +120,7 @@ class SearchIndex:
             self._share_metadata()
 
     def _share_metadata(self) -> None:
-        """Give the metadata files the permissions of their folder; tantivy makes them private."""
+        """Give metadata files the permissions of their folder; tantivy makes them private."""
         for folder in self._folders:
             for name in (META_FILE, MANAGED_FILE):
                 with suppress(OSError):  # not written yet, or owned by another user
@@ -132,7 +132,6 @@ class SearchIndex:
         return self._writers
 
     def _archive_version(self, old: Document | None, until: float) -> None:
-        """Add a version that ends at `until` to the history index."""
         if old is None or old.changed_at >= until or not old.changed_at:
             return
         _, history_writer = self._get_writers()
@@ -142,7 +141,7 @@ class SearchIndex:
 
 
 def open_search_index(folder: Path, *, write: bool) -> SearchIndex | None:
-    """Open the index of a collection. None if `write` is false and there is no index yet."""
+    """Open the index. Returns None if it does not exist and `write` is false."""
     folders = [folder / f"v{INDEX_VERSION}" / name for name in ("now", "past")]
     if not write and not all((index_folder / META_FILE).exists() for index_folder in folders):
         return None
@@ -164,7 +163,7 @@ def _open_folders(folder: Path, folders: Sequence[Path], write: bool) -> SearchI
 
 
 def _open_mirrored(folder: Path, folders: Sequence[Path]) -> SearchIndex:
-    """Open an index through symlinks in a temporary folder: tantivy takes a lock even to read."""
+    """Open an index through symlinks in a temporary folder: tantivy locks even to read."""
     commits = _stat_commits(folders)
     mirror = Path(mkdtemp(prefix="sanderling-"))
     try:
@@ -184,7 +183,7 @@ def _open_mirrored(folder: Path, folders: Sequence[Path]) -> SearchIndex:
 
 
 def _link_files(source: Path, mirror: Path) -> Path:
-    """Copy the metadata file, which the next commit replaces, and symlink the other files."""
+    """Copy the metadata, which the next commit replaces; symlink the rest."""
     mirror.mkdir()
     (mirror / META_FILE).write_bytes((source / META_FILE).read_bytes())
     for file in source.iterdir():
@@ -194,7 +193,6 @@ def _link_files(source: Path, mirror: Path) -> Path:
 
 
 def _stat_commits(folders: Sequence[Path]) -> list[tuple[int, int] | None]:
-    """Return a stamp of the last commit of each folder; [None] if a folder is gone."""
     try:
         return [(status.st_ino, status.st_mtime_ns) for status in ((folder / META_FILE).stat() for folder in folders)]
     except FileNotFoundError:
@@ -206,18 +204,16 @@ def build_version_key(changed_at: float, url: str) -> str:
 
 
 def load_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Document:
-    """Load the document stored with an index entry."""
     return _decode_document(bytes(searcher.doc(address)["page"][0]))
 
 
 def has_same_content(old: Document, new: Document) -> bool:
-    """Return whether two versions differ only in their times."""
+    """Return whether versions differ only in their times."""
     times = {name: getattr(old, name) for name in ("changed_at", "visited_at", "first_seen_at")}
     return msgspec.structs.replace(new, **times) == old
 
 
 def build_index_entry(document: Document, until: int, key: str = "") -> tantivy.Document:
-    """Build the tantivy entry of a truncated document."""
     entry = tantivy.Document()
     entry.add_text("key", key or document.url)
     entry.add_integer("id", compute_page_id(document.url))
@@ -240,7 +236,7 @@ def build_index_entry(document: Document, until: int, key: str = "") -> tantivy.
 
 
 def truncate_document(document: Document) -> Document:
-    """Truncate fields to the limits of the index and remove lone surrogates."""
+    """Truncate fields and remove lone surrogates."""
     return msgspec.structs.replace(
         document,
         title=remove_surrogates(document.title[:MAX_FIELD_CHARS]),

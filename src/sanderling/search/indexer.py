@@ -1,7 +1,6 @@
-"""Update the index: read visits stored since the last commit from the archive and index them.
+"""Update the index from visits stored since its last commit.
 
-Needs only the database and the archive of a collection, so it may run during a crawl or after it, and may be killed at
-any time: the index records its own position (`SearchIndex.last_batch`).
+Needs only the database and archive, so it may run during a crawl or later, and may be killed at any time.
 """
 
 import time
@@ -30,8 +29,6 @@ IDLE_SECONDS = 2.0
 
 
 class Indexer:
-    """Updates the index of one collection."""
-
     def __init__(self, collection: Collection, index: SearchIndex, anchors: AnchorStore) -> None:
         self.collection = collection
         self.index = index
@@ -41,11 +38,11 @@ class Indexer:
         self.attempt_file = collection.folder / "index" / "trying"  # id of the visit whose document is being read
 
     def count_pending(self) -> int:
-        """Return the number of stored visits that are not indexed yet."""
+        """Return the number of visits not indexed yet."""
         return self._get_last_visit() - self.index.last_batch
 
     def index_batch(self) -> int:
-        """Index and commit the next batch. Returns the number of visits; 0 if none are pending."""
+        """Index and commit the next batch. Returns the number of visits."""
         since = self.index.last_batch
         until = min(since + BATCH_SIZE, self._get_last_visit())
         if until <= since:
@@ -60,7 +57,7 @@ class Indexer:
         return until - since
 
     def refresh_anchors(self, limit: int = MAX_REFRESHED) -> int:
-        """Reindex pages with new anchor texts or many more inlinks. Returns the number of changed pages."""
+        """Reindex pages with new anchor texts or many more inlinks. Returns their number."""
         ids = self.anchors.find_unindexed(limit)
         urls = load_urls(self.collection.db, ids)
         anchors, average = self.anchors.get_texts(ids), self.anchors.compute_average_inlinks()
@@ -79,7 +76,6 @@ class Indexer:
         return len(changed)
 
     def close(self) -> None:
-        """Close the index, the anchor store and the collection."""
         self.index.close()
         self.anchors.close()
         self.collection.close()
@@ -93,7 +89,7 @@ class Indexer:
             self.anchors.add(row.url_id, links.target_ids, links.anchor_texts)
 
     def _index_visits(self, rows: list[PendingVisit]) -> None:
-        """Apply visits to the index in order, so that every version is recorded."""
+        """Apply visits in order, so that every version is recorded."""
         urls = load_urls(self.collection.db, [row.url_id for row in rows])
         anchors, average = self.anchors.get_texts([row.url_id for row in rows]), self.anchors.compute_average_inlinks()
         for row in rows:
@@ -108,7 +104,6 @@ class Indexer:
         )
 
     def _reindex_duplicates(self, visited_ids: list[int], until: int) -> None:
-        """Include or exclude copies and excluded pages that these visits affect."""
         ids = find_affected(self.anchors.db, visited_ids)
         urls, anchors = load_urls(self.collection.db, ids), self.anchors.get_texts(ids)
         average = self.anchors.compute_average_inlinks() if ids else 1.0
@@ -146,7 +141,7 @@ class Indexer:
     def _read_unsafe_document(
         self, row: PendingVisit, record: StoredRecord, url: str, head: ParsedHead | None
     ) -> Document | None:
-        """Read a document that may crash the process. A visit that did is skipped on the next attempt."""
+        """Read a document unless the last attempt crashed the process."""
         if self.attempt_file.exists() and self.attempt_file.read_text() == str(row.id):
             self.unreadable += 1
             return None
@@ -157,7 +152,7 @@ class Indexer:
 
 
 def add_anchor_text(document: Document, inlinks: int, texts: list[str], average: float) -> Document:
-    """Set anchor texts and link rank: inlinks divided by the average."""
+    """Set anchor texts and link rank (inlinks divided by the average)."""
     rank = round(inlinks / max(average, 1e-9), 2)
     if 0.5 < (rank + 0.1) / (document.link_rank + 0.1) < 2:
         rank = document.link_rank  # a small difference does not justify reindexing
@@ -165,7 +160,7 @@ def add_anchor_text(document: Document, inlinks: int, texts: list[str], average:
 
 
 def open_indexer(folder: Path) -> Indexer:
-    """Open a collection and its index for writing. Raises CollectionError if another process is indexing."""
+    """Open for writing. Raises CollectionError if another process is indexing."""
     collection = open_collection_read_only(folder)
     try:
         index = open_search_index(folder / "index", write=True)
@@ -177,7 +172,7 @@ def open_indexer(folder: Path) -> Indexer:
 
 
 def run_indexer(folder: Path, is_stopped: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
-    """Index visits as they arrive until stopped; refresh anchor texts when idle."""
+    """Index until stopped; refresh anchor texts when idle."""
     indexer = open_indexer(folder)
     with indexer.collection, closing(indexer):
         while not is_stopped():
@@ -186,7 +181,7 @@ def run_indexer(folder: Path, is_stopped: Callable[[], bool], idle_seconds: floa
 
 
 def update_index(folder: Path, on_step: Callable[[int], None] | None = None) -> int:
-    """Index all pending visits and refresh anchor texts. Returns the number of visits indexed."""
+    """Index all pending visits. Returns their number."""
     indexer = open_indexer(folder)
     done = 0
     with indexer.collection, closing(indexer):

@@ -1,4 +1,4 @@
-"""Detect the language of a page: the declared language if valid, else by its text."""
+"""Detect the language of a page."""
 
 from collections import Counter
 
@@ -21,7 +21,7 @@ _LANGUAGE_SYNONYMS = {"nb": "no", "nn": "no"}
 
 
 def detect_page_language(declared: str, text: str) -> str:
-    """Return the two-letter language declared by a page, else that of most of its text; empty if uncertain."""
+    """Return the declared two-letter language, else that of most text; empty if uncertain."""
     code = declared.replace("_", "-").split("-")[0].strip().lower()
     if len(code) == 2 and code.isascii() and code.isalpha():
         return _LANGUAGE_SYNONYMS.get(code, code)
@@ -34,7 +34,7 @@ def detect_page_language(declared: str, text: str) -> str:
 
 
 def take_samples(text: str) -> list[str]:
-    """Take equally spaced samples of the text: a page may have parts in several languages."""
+    """Take equally spaced samples: a page may have parts in several languages."""
     if len(text) <= SAMPLE_CHARS * 2:
         return [text]
     count = min(MAX_SAMPLES, len(text) // SAMPLE_CHARS)

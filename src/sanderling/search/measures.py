@@ -1,11 +1,11 @@
-"""Measures of retrieval quality: average precision, precision, NDCG."""
+"""Measures of retrieval quality."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 
 
 def compute_average_precision(ranking: Sequence[str], relevant: Collection[str]) -> float:
-    """Compute the mean of the precision at each relevant page. Pages not found count as 0."""
+    """Compute the mean precision at relevant pages. Missed pages count as 0."""
     found, total = 0, 0.0
     for position, page in enumerate(ranking, 1):
         if page in relevant:
@@ -15,12 +15,10 @@ def compute_average_precision(ranking: Sequence[str], relevant: Collection[str])
 
 
 def compute_precision(ranking: Sequence[str], relevant: Collection[str], depth: int = 10) -> float:
-    """Compute the share of relevant pages among the first `depth`."""
     return sum(page in relevant for page in ranking[:depth]) / depth
 
 
 def compute_ndcg(ranking: Sequence[str], gains: Mapping[str, float], depth: int = 10) -> float:
-    """Compute the discounted cumulative gain of the first `depth` pages, divided by the best possible."""
     dcg = _compute_dcg([gains.get(page, 0.0) for page in ranking[:depth]])
     ideal_dcg = _compute_dcg(sorted(gains.values(), reverse=True)[:depth])
     return dcg / ideal_dcg if ideal_dcg else 0.0

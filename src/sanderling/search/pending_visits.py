@@ -1,6 +1,6 @@
-"""Query the visits to index, in order, and the current state of pages.
+"""Query visits to index, and the current state of pages.
 
-A page belongs in the index while it is available, allows indexing, and is not a duplicate (see canonical.py).
+A page is indexed while it is available, allows indexing, and is not a duplicate (canonical.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ LATEST_SQL = f"""
 
 
 class PendingVisit(Struct, frozen=True):
-    """A visit, joined with the current state of its page."""
+    """A visit with the current state of its page."""
 
     id: int
     url_id: int
@@ -62,7 +62,6 @@ class PendingVisit(Struct, frozen=True):
 
     @property
     def is_latest(self) -> bool:
-        """Whether this visit stored the current version of the page."""
         return self.latest_visit == self.id
 
     @property
@@ -71,12 +70,12 @@ class PendingVisit(Struct, frozen=True):
 
 
 def load_pending_visits(db: Connection, since: int, until: int) -> list[PendingVisit]:
-    """Return the visits with ids in (since, until], in order."""
+    """Return visits in (since, until], in order."""
     return [PendingVisit(*row) for row in db.execute(PENDING_SQL, (since, until))]
 
 
 def load_latest_visits(db: Connection, url_ids: Sequence[int], until: int) -> Iterator[PendingVisit]:
-    """Yield the visits that stored the current versions of these pages, up to visit `until`."""
+    """Yield the visits that stored the current versions, up to `until`."""
     for start in range(0, len(url_ids), CHUNK_SIZE):
         part = list(url_ids[start : start + CHUNK_SIZE])
         for row in db.execute(f"{LATEST_SQL} IN ({','.join('?' * len(part))})", (until, *part)):
@@ -84,5 +83,5 @@ def load_latest_visits(db: Connection, url_ids: Sequence[int], until: int) -> It
 
 
 def is_gone(visit: PendingVisit) -> bool:
-    """Return whether the visit found the page gone, redirected, or excluded from the index."""
+    """Return whether the page was gone, redirected, or excluded."""
     return visit.outcome in GONE_OUTCOMES or (visit.is_excluded and visit.id >= visit.latest_visit)

@@ -1,4 +1,4 @@
-"""Parse the query language. Every string is a valid query; nothing raises."""
+"""Parse the query language. Every string is valid."""
 
 import calendar
 import re
@@ -20,7 +20,7 @@ _UNIT_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30 * 86400.0,
 
 
 class QueryTerm(Struct, frozen=True):
-    """A word or phrase, and the field it must be in (empty: any)."""
+    """A word or phrase, and its field (empty: any)."""
 
     text: str
     is_phrase: bool = False
@@ -28,22 +28,20 @@ class QueryTerm(Struct, frozen=True):
 
 
 class TimeRange(Struct, frozen=True):
-    """A time range in seconds since 1970, end exclusive."""
+    """Seconds since 1970, end exclusive."""
 
     start: float
     end: float
 
 
 class QueryFilter(Struct, frozen=True):
-    """A condition on a page attribute, or its negation."""
-
     field: str  # site, type or lang
     value: str
     is_excluded: bool = False
 
 
 class ParsedQuery(Struct, frozen=True):
-    """A parsed query. A page must match one term of each group, all filters, and no excluded term."""
+    """A page must match a term of each group, all filters, and no excluded term."""
 
     term_groups: tuple[tuple[QueryTerm, ...], ...] = ()
     excluded_terms: tuple[QueryTerm, ...] = ()
@@ -52,7 +50,6 @@ class ParsedQuery(Struct, frozen=True):
     as_of: float | None = None  # None: the current version
 
     def get_languages(self) -> tuple[str, ...]:
-        """Return the values of the `lang:` filters that are not negated."""
         return tuple(f.value for f in self.filters if f.field == "lang" and not f.is_excluded)
 
 
@@ -61,7 +58,7 @@ _FILTER_OPERATORS = {"site": "site", "type": "type", "filetype": "type", "lang":
 
 
 def parse_query(text: str, now: float) -> ParsedQuery:
-    """Parse words, "phrases", -excluded, OR, site: type: lang: changed: asof: intitle: inurl:."""
+    """Parse words, "phrases", -excluded, OR and operators such as site: and changed:."""
     parser = _QueryParser()
     for minus, name, value in _TOKEN.findall(remove_surrogates(text[:MAX_QUERY_LENGTH])):
         parser.add_token(minus == "-", name.lower(), value, now)
@@ -78,7 +75,7 @@ class _QueryParser:
         self.follows_or = False  # the last word was OR
 
     def add_token(self, is_excluded: bool, name: str, value: str, now: float) -> None:
-        """Add a token by its operator. A token with an unknown or invalid operator is a word."""
+        """Add a token; with an unknown or invalid operator it is a word."""
         bare = value.strip('"').strip()
         if not name and value == "OR":
             self.follows_or = bool(self.term_groups)
@@ -100,7 +97,7 @@ class _QueryParser:
                     self.add_term(is_excluded, QueryTerm(run))
 
     def add_term(self, is_excluded: bool, term: QueryTerm) -> None:
-        """Add a term, as an alternative to the previous one after OR."""
+        """Add a term; after OR it is an alternative."""
         if not term.text or len(self.term_groups) + len(self.excluded_terms) >= MAX_TERMS:
             return
         if is_excluded:
@@ -119,13 +116,13 @@ class _QueryParser:
 
 
 def drop_terms(query: ParsedQuery, words: Collection[str]) -> ParsedQuery:
-    """Drop the groups that consist only of these words."""
+    """Drop groups that consist only of these words."""
     groups = tuple(group for group in query.term_groups if any(term.text not in words for term in group))
     return structs.replace(query, term_groups=groups)
 
 
 def normalize_filter_value(field: str, value: str) -> str:
-    """Lower-case a filter value, except the path of a site: paths are case-sensitive."""
+    """Lower-case a value, except the path of a site."""
     if field != "site":
         return value.lower()
     scheme, marker, rest = value.rpartition("://")
@@ -134,7 +131,7 @@ def normalize_filter_value(field: str, value: str) -> str:
 
 
 def parse_time_range(text: str, now: float) -> TimeRange | None:
-    """Parse 7d, 2025, 2025-03, 2025-03-09, or FROM..TO of these. None if not valid."""
+    """Parse 7d, 2025, 2025-03, 2025-03-09, or FROM..TO. None if invalid."""
     if match := _AGE.fullmatch(text.lower()):
         return TimeRange(now - int(match[1]) * _UNIT_SECONDS[match[2]], now + 86400)
     first, dots, last = text.partition("..")

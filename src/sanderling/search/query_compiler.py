@@ -1,4 +1,4 @@
-"""Compile a parsed query to tantivy queries: required terms, scoring terms, filters."""
+"""Compile parsed queries to tantivy queries."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,6 @@ QueryClause = tuple[Occur, Query]
 
 
 class CompiledQuery(Struct, frozen=True):
-    """The tantivy queries of one parsed query."""
-
     strict_query: Query
     relaxed_query: Query
     strict_matches: Query  # the same matches without scoring clauses, for counting
@@ -37,7 +35,7 @@ class CompiledQuery(Struct, frozen=True):
 
 
 def compile_query(query: ParsedQuery, languages: Sequence[str]) -> CompiledQuery | None:
-    """Compile a query in a strict form (all terms) and a relaxed form (any term). None if it is empty."""
+    """Compile strict (all terms) and relaxed (any term) queries. None if empty."""
     groups = remove_stop_words(query.term_groups, languages)
     group_queries = [build_group_query(group, languages) for group in groups]
     proximity = [(Occur.Should, q) for q in build_proximity_queries(groups, languages)]
@@ -64,45 +62,44 @@ def compile_query(query: ParsedQuery, languages: Sequence[str]) -> CompiledQuery
 def remove_stop_words(
     groups: Sequence[tuple[QueryTerm, ...]], languages: Sequence[str]
 ) -> tuple[tuple[QueryTerm, ...], ...]:
-    """Remove stop words, unless the query has nothing else."""
+    """Remove stop words, unless nothing else remains."""
     language = languages[0] if languages else "en"
     remaining = tuple(g for g in groups if any(t.is_phrase or t.field or not is_stop_word(t.text, language) for t in g))
     return tuple(g for g in remaining or groups if any(collect_stems(t, languages) for t in g))
 
 
 def build_stem_variants(text: str, languages: Sequence[str]) -> list[list[str]]:
-    """Return the distinct stem sequences of a text across the languages."""
+    """Return the distinct stems of a text across languages."""
     variants = dict.fromkeys(stem_text(text, language) for language in languages[:MAX_VARIANTS] or (UNSTEMMED,))
     return [variant.split() for variant in variants if variant]
 
 
 def collect_stems(term: QueryTerm, languages: Sequence[str]) -> list[str]:
-    """Return all stems of a term in all languages."""
     return [stem for variant in build_stem_variants(term.text, languages) for stem in variant]
 
 
 def build_group_query(group: tuple[QueryTerm, ...], languages: Sequence[str]) -> Query:
-    """Match any alternative of a group, scored by the best."""
+    """Match any alternative, scored by the best."""
     queries = [query for term in group for query in build_term_queries(term, languages)]
     return queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, 0.1)
 
 
 def build_relaxed_group_query(group: tuple[QueryTerm, ...], languages: Sequence[str]) -> Query:
-    """Match any alternative, exactly or in its loose form."""
+    """Match any alternative, exactly or loosely."""
     loose_queries = [query for term in group for query in build_loose_queries(term)]
     exact = build_group_query(group, languages)
     return Query.boolean_query([(Occur.Should, query) for query in (exact, *loose_queries)]) if loose_queries else exact
 
 
 def build_loose_queries(term: QueryTerm) -> list[Query]:
-    """Return loose queries for a word of an unspaced script; none for phrases and other words."""
+    """Return loose queries, which only words of unspaced scripts have."""
     if term.is_phrase or term.field:
         return []
     return build_bigram_queries(term) if is_unspaced(term.text) else []
 
 
 def build_bigram_queries(term: QueryTerm) -> list[Query]:
-    """Match half of the bigrams of an unspaced word, whose word boundaries are unknown."""
+    """Match half of the bigrams: word boundaries are unknown."""
     bigrams = stem_text(term.text, UNSTEMMED).split()
     if len(bigrams) < 2:
         return []
@@ -113,12 +110,11 @@ def build_bigram_queries(term: QueryTerm) -> list[Query]:
 
 
 def build_term_queries(term: QueryTerm, languages: Sequence[str]) -> list[Query]:
-    """Return a query per stem variant, in the term's field or in all fields by weight."""
     return [build_weighted_query(field_stems) for field_stems in list_field_stems(term, languages)]
 
 
 def list_field_stems(term: QueryTerm, languages: Sequence[str]) -> list[list[tuple[str, list[str]]]]:
-    """Return per stem variant the fields to search and the stems to search for. URLs are not stemmed."""
+    """Return fields and stems per variant. URLs are not stemmed."""
     address = [("address", words) for words in build_stem_variants(term.text, (UNSTEMMED,))]
     if term.field == "url":
         return [address] if address else []
@@ -130,7 +126,6 @@ def list_field_stems(term: QueryTerm, languages: Sequence[str]) -> list[list[tup
 
 
 def build_weighted_query(field_stems: list[tuple[str, list[str]]]) -> Query:
-    """Match the same stems in several fields, weighted per field."""
     parts = [
         (Occur.Should, Query.boost_query(build_field_query(f, words), FIELD_WEIGHTS[f])) for f, words in field_stems
     ]
@@ -138,7 +133,7 @@ def build_weighted_query(field_stems: list[tuple[str, list[str]]]) -> Query:
 
 
 def build_field_query(field: str, words: Sequence[str]) -> Query:
-    """Match one stem, or several as a phrase."""
+    """Match a stem, or several as a phrase."""
     if len(words) == 1 and len(words[0]) == 1 and is_unspaced(words[0]):  # indexed as part of two bigrams
         return Query.regex_query(get_schema(), field, f"{words[0]}.?|.{words[0]}")
     if len(words) == 1:
@@ -147,7 +142,7 @@ def build_field_query(field: str, words: Sequence[str]) -> Query:
 
 
 def build_proximity_queries(groups: Sequence[tuple[QueryTerm, ...]], languages: Sequence[str]) -> Iterable[Query]:
-    """Yield queries that score adjacent query words higher where they are adjacent in the page."""
+    """Yield queries that score words higher that are adjacent as in the query."""
     plain_terms = [g[0] if len(g) == 1 and not g[0].field and not g[0].is_phrase else None for g in groups]
     for first, second in pairwise(plain_terms):
         if first and second:
@@ -160,14 +155,13 @@ def build_proximity_queries(groups: Sequence[tuple[QueryTerm, ...]], languages: 
 def collect_scored_terms(
     groups: Sequence[tuple[QueryTerm, ...]], languages: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return (field, stem) of the scored terms, in query order."""
     terms = [term for group in groups for term in group]
     pairs = [pair for term in terms for field_stems in list_field_stems(term, languages) for pair in field_stems]
     return tuple(dict.fromkeys((field, " ".join(words)) for field, words in pairs))
 
 
 def build_filter_clauses(query: ParsedQuery, languages: Sequence[str]) -> list[QueryClause]:
-    """Return the clauses that filter without affecting the score."""
+    """Return clauses that do not affect the score."""
     clauses: list[QueryClause] = [(Occur.MustNot, Query.term_query(get_schema(), "mark", "batch", "basic"))]
     for field in ("site", "type", "lang"):
         field_filters = [f for f in query.filters if f.field == field]
@@ -197,7 +191,7 @@ def build_filter_query(condition: QueryFilter) -> Query:
 
 
 def build_site_query(value: str) -> Query:
-    """Match a domain, a host with port, or a host with a path prefix."""
+    """Match a domain, host with port, or path prefix."""
     host, path = split_site_filter(value)
     host_query = Query.term_query(get_schema(), "sites", host.strip("."), "basic")
     if not path:
@@ -212,7 +206,7 @@ def build_site_query(value: str) -> Query:
 
 
 def split_site_filter(value: str) -> tuple[str, str]:
-    """Split a site filter into host and path, normalized as stored URLs are; path is empty for a whole host."""
+    """Split into host and path, normalized like stored URLs."""
     rest = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value)
     host, slash, path = rest.partition("/")
     normalized = normalize_url(f"https://{host}/{path}") if path or not host.isascii() else None
@@ -223,18 +217,17 @@ def split_site_filter(value: str) -> tuple[str, str]:
 
 
 def escape_regex(text: str) -> str:
-    """Escape the metacharacters of tantivy's regex syntax."""
     return re.sub(r"([^\w/])", r"\\\1", text[:200], flags=re.ASCII)
 
 
 def build_change_query(time_range: TimeRange) -> Query:
-    """Match pages that changed in a time range; the first version of a page is not a change."""
+    """Match changes in a time range; a first version is not a change."""
     start, end = max(1, int(time_range.start)), int(min(time_range.end, 2**53))
     return Query.range_query(get_schema(), "modified", FieldType.Integer, start, end, True, False)
 
 
 def build_as_of_query(timestamp: int) -> Query:
-    """Match the versions that were current at a time."""
+    """Match versions that were current at a time."""
     started = Query.range_query(get_schema(), "changed", FieldType.Integer, 0, timestamp, True, True)
     not_ended = Query.range_query(get_schema(), "until", FieldType.Integer, timestamp, 2**62, False, True)
     return Query.boolean_query([(Occur.Must, started), (Occur.Must, not_ended)])

@@ -1,8 +1,6 @@
-"""Expand queries: by related terms (pseudo-relevance feedback) and by aliases.
+"""Expand queries by related terms (pseudo-relevance feedback) and aliases.
 
-Related terms stand out in the best matches of a long query and join it with a small weight. They change the order
-only; every match still contains terms of the query. Learned click weights choose the feedback pages: a page that users
-skip contributes no terms.
+Related terms of the best matches affect only the order. Pages that users skip contribute no terms.
 """
 
 import json
@@ -41,7 +39,7 @@ def find_related_terms(
     words: Sequence[tuple[str, str]],
     get_page_weight: Callable[[int], float] = lambda _: 0.0,
 ) -> RelatedTerms:
-    """Return the terms that stand out in the bodies of the best matches, each with its weight."""
+    """Return distinctive terms of the best matches, with weights."""
     term_queries = [Query.term_query(get_schema(), field, word, "freq") for field, word in words if field == "body"]
     any_term = Query.boolean_query([(Occur.Should, q) for q in term_queries])
     found = searcher.search(any_term, FEEDBACK_CANDIDATES, False).hits
@@ -79,7 +77,7 @@ def _select_terms(searcher: tantivy.Searcher, shares: Mapping[str, float], weigh
 
 
 def add_related_terms(query: Query, terms: Sequence[tuple[str, float]]) -> Query:
-    """Add related terms that only raise the score."""
+    """Add terms that only raise the score."""
     extra = [(Occur.Should, build_related_query(word, weight)) for word, weight in terms]
     return Query.boolean_query([(Occur.Must, query), *extra]) if extra else query
 
@@ -96,7 +94,7 @@ AliasMap = Mapping[str, Sequence[str]]
 
 
 def load_aliases(folder: Path) -> AliasMap:
-    """Load the alias map; empty if the file is missing or not valid."""
+    """Load the alias map; empty if missing or invalid."""
     try:
         aliases = json.loads((folder / ALIAS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -105,7 +103,7 @@ def load_aliases(folder: Path) -> AliasMap:
 
 
 def save_aliases(folder: Path, aliases: AliasMap) -> None:
-    """Merge these aliases into the file. A name with no aliases is removed."""
+    """Merge aliases into the file. A name without aliases is removed."""
     merged = {
         **load_aliases(folder),
         **{fold_name(name): list(others)[:MAX_ALIASES] for name, others in aliases.items()},
@@ -117,7 +115,7 @@ def save_aliases(folder: Path, aliases: AliasMap) -> None:
 
 
 def expand_aliases(query: ParsedQuery, aliases: AliasMap) -> ParsedQuery:
-    """Add the aliases of each name in a query as alternatives to its words."""
+    """Add the aliases of names as alternatives to their words."""
     if not aliases:
         return query
     groups = list(query.term_groups)
@@ -131,7 +129,7 @@ def expand_aliases(query: ParsedQuery, aliases: AliasMap) -> ParsedQuery:
 
 
 class AliasExpander:
-    """Expands queries by the alias file of a folder, which is read again when it changes."""
+    """Expands queries by an alias file, reread when it changes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

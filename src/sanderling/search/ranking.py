@@ -1,6 +1,6 @@
-"""Combine four bounded parts into one score: text, links, freshness, learned behavior.
+"""Combine text, links, freshness and learned behavior into a score.
 
-The text part is tantivy's BM25 with k1 = 1.2 and b = 0.75, which the library does not let us set.
+The text part is tantivy's BM25; its k1 = 1.2 and b = 0.75 cannot be set.
 """
 
 import math
@@ -11,12 +11,10 @@ from sanderling.search.search_types import ScoreParts
 
 
 class RankingWeights(Struct, frozen=True):
-    """The influence of each part on the score."""
-
     link: float = 0.25  # gain of the best-linked page over a page without links
     freshness: float = 0.15  # gain of a page changed just now over an old page
     half_life_days: float = 90.0
-    behavior: float = 1.0  # a weight of 1 doubles the score, -1 halves it
+    behavior: float = 1.0  # a weight of 1 gives twice the score, -1 half
 
 
 FULL_LINK_RANK = 100.0  # times the average; a higher link rank has no further effect
@@ -25,7 +23,7 @@ FULL_LINK_RANK = 100.0  # times the average; a higher link rank has no further e
 def combine_scores(
     text: float, link_rank: float, age_seconds: float, behavior: float, weights: RankingWeights
 ) -> ScoreParts:
-    """Compute the score parts of one hit. `behavior` is a learned weight from -1 to 1."""
+    """Compute score parts. `behavior` is a weight from -1 to 1."""
     link = min(1.0, math.log1p(max(0.0, link_rank)) / math.log1p(FULL_LINK_RANK))
     fresh = 0.5 ** (max(0.0, age_seconds) / (weights.half_life_days * 86400))
     learned = max(-1.0, min(1.0, behavior)) * weights.behavior

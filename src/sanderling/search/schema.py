@@ -1,4 +1,4 @@
-"""The tantivy schema. A new schema gets a new INDEX_VERSION and so a new folder; old indexes are not deleted."""
+"""The tantivy schema. A new schema needs a new INDEX_VERSION, which is a new folder."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ TEXT_FIELDS = tuple(FIELD_WEIGHTS)
 
 @cache
 def get_schema() -> tantivy.Schema:
-    """Build the schema. Text fields hold stems separated by blanks."""
+    """Build the schema. Text fields hold stems."""
     builder = tantivy.SchemaBuilder()
     for name in ("key", "sites", "mark"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")

@@ -1,4 +1,4 @@
-"""Records of the search: documents, requests, results."""
+"""Records of the search."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ MAX_FIELD_CHARS = 5_000  # of the title; headings and anchor texts: ten times as
 
 
 class Document(Struct, frozen=True):
-    """A page as it is indexed. Stored as msgpack: renaming a field needs a new INDEX_VERSION."""
+    """A page as indexed. Stored as msgpack: renaming a field needs a new INDEX_VERSION."""
 
     url: str
     title: str = ""
@@ -24,7 +24,7 @@ class Document(Struct, frozen=True):
 
 
 def has_changed(changed_at: float, first_seen_at: float) -> bool:
-    """Return whether a version is a change, not the first version of its page."""
+    """Return whether a version is not the first of its page."""
     return changed_at > first_seen_at
 
 
@@ -53,7 +53,7 @@ class ScoreParts(Struct, frozen=True):
 
 
 class TextRun(Struct, frozen=True):
-    """A run of plain text in a snippet; never HTML."""
+    """A run of plain text; never HTML."""
 
     text: str
     is_match: bool = False
@@ -74,8 +74,6 @@ class SearchHit(Struct, frozen=True):
 
 
 class FacetCount(Struct, frozen=True):
-    """A facet value and the number of matches that have it."""
-
     value: str
     count: int
 

@@ -1,4 +1,4 @@
-"""Build snippets: the part of a page's text with the most query terms, as plain text runs, never HTML."""
+"""Build snippets as plain text runs, never HTML."""
 
 import re
 from collections.abc import Iterator, Set
@@ -15,7 +15,7 @@ _UNACCENTED_LANGUAGES = ("en",)  # a word starts with the first letters of its s
 
 
 def build_snippet(text: str, language: str, query_stems: Set[str], length: int = SNIPPET_LENGTH) -> tuple[TextRun, ...]:
-    """Cut out the window with the most query stems close together, and mark them."""
+    """Cut out the window with most query stems, and mark them."""
     scanned = FIRST_SCAN_CHARS
     flat = " ".join(text[:FIRST_SCAN_CHARS].split())
     matches = find_matches(flat, language, query_stems) if query_stems else []
@@ -34,13 +34,13 @@ def build_snippet(text: str, language: str, query_stems: Set[str], length: int =
 
 
 def highlight_text(text: str, language: str, query_stems: Set[str]) -> tuple[TextRun, ...]:
-    """Mark the query stems in a short text such as a title."""
+    """Mark query stems in a short text."""
     flat = " ".join(text.split())
     return split_matches(flat, [(a, b) for a, b, _ in find_matches(flat, language, query_stems)] if query_stems else [])
 
 
 def find_matches(text: str, language: str, query_stems: Set[str]) -> list[tuple[int, int, str]]:
-    """Return start, end and stem of every word with a query stem, in order of position."""
+    """Return (start, end, stem) of words with query stems."""
     get_stem = get_stemmer(language)
     lowered = text.lower()
     text = lowered if len(lowered) == len(text) else text
@@ -62,7 +62,7 @@ def find_matches(text: str, language: str, query_stems: Set[str]) -> list[tuple[
 
 
 def _find_prefix_words(text: str, query_stems: Set[str]) -> set[str]:
-    """Return the words that start like a query stem. Stemming seldom changes the first letters."""
+    """Return words that start like a query stem: stemming seldom changes first letters."""
     words = set()
     for prefix in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in query_stems}:
         at = text.find(prefix)
@@ -76,7 +76,6 @@ def _find_prefix_words(text: str, query_stems: Set[str]) -> set[str]:
 
 
 def find_positions(text: str, word: str, *, whole_word: bool) -> Iterator[int]:
-    """Yield the positions of a word, as a whole word or anywhere."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -87,7 +86,6 @@ def find_positions(text: str, word: str, *, whole_word: bool) -> Iterator[int]:
 
 
 def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Drop matches that start inside the previous match."""
     kept: list[tuple[int, int, str]] = []
     for match in matches:
         if not kept or match[0] >= kept[-1][1]:
@@ -96,7 +94,7 @@ def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, s
 
 
 def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
-    """Find the window with the most distinct stems, then most matches, then the earliest; cut at blanks."""
+    """Find the window with most distinct stems, then most matches, then the earliest."""
     best, best_score, left = 0, (0, 0), 0
     seen: dict[str, int] = {}
     for right, (_, end, stem) in enumerate(matches):
@@ -123,7 +121,6 @@ def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int
 
 
 def split_matches(text: str, spans: list[tuple[int, int]]) -> tuple[TextRun, ...]:
-    """Split a text into marked and unmarked runs."""
     runs, at = [], 0
     for start, end in spans:
         if start > at:

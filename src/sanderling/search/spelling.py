@@ -1,4 +1,4 @@
-"""Suggest corrections for query words that are not in the index. Bounded: few words, few sample pages."""
+"""Correct query words that are not indexed."""
 
 import re
 from collections import Counter
@@ -18,14 +18,13 @@ _WORD = re.compile(r"[^\W\d_][^\W_]+")
 
 
 def is_indexed(searcher: tantivy.Searcher, words: Sequence[str]) -> bool:
-    """Return whether every stem occurs somewhere in the index."""
     return all(
         any(searcher.doc_freq(field, word) for field in ("body", "title", "address", "anchors")) for word in words
     )
 
 
 def find_correction(searcher: tantivy.Searcher, word: str, language: str, context_query: Query | None = None) -> str:
-    """Return the most frequent similar word on pages that match `context_query` (None: any page); empty if none."""
+    """Return the most frequent similar word on pages that match `context_query`; empty if not found."""
     folded = stem_text(word, UNSTEMMED)
     if " " in folded or not folded:
         return ""
@@ -42,12 +41,11 @@ def find_correction(searcher: tantivy.Searcher, word: str, language: str, contex
 
 
 def get_max_edits(word: str) -> int:
-    """Return the edit distance accepted for a word of this length."""
     return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
 def _build_fuzzy_query(word: str, language: str, max_edits: int, context_query: Query | None) -> Query:
-    """Match pages with a stem similar to the word's. A typo in the ending changes the stem more than the word."""
+    """Match similar stems. A typo in the ending changes the stem more than the word."""
     folded = stem_text(word, UNSTEMMED)
     prefixes = [folded[:end] for end in range(len(folded) - 3, len(folded) + 1) if end >= 4]
     stem_queries = [
@@ -60,7 +58,7 @@ def _build_fuzzy_query(word: str, language: str, max_edits: int, context_query: 
 
 
 def _count_close_words(text: str, target: str, max_edits: int) -> Counter[str]:
-    """Count the words within `max_edits`. Whole words are compared, since stems are short."""
+    """Count words within `max_edits`. Whole words are compared: stems are short."""
     words = Counter(word.lower() for word in _WORD.findall(text))
     return Counter(
         {
@@ -72,7 +70,7 @@ def _count_close_words(text: str, target: str, max_edits: int) -> Counter[str]:
 
 
 def compute_edit_distance(first: str, second: str, limit: int) -> int:
-    """Count insertions, deletions, replacements and transpositions; any count above `limit` is `limit + 1`."""
+    """Compute the Damerau-Levenshtein distance, at most `limit + 1`."""
     if abs(len(first) - len(second)) > limit or " " in second:
         return limit + 1
     before: list[int] = []

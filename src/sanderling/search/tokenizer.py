@@ -1,7 +1,7 @@
-"""Tokenize text: split into words, fold accents, stem by language. The same for pages and queries.
+"""Tokenize text: split, fold accents, stem by language.
 
-Stemming is done here, not by tantivy's tokenizers: each page is stemmed in its own language within one field, and a
-cached stem costs a dictionary look-up (a third of the time of stemming again).
+tantivy's stemmers are called here, so that each page is stemmed in its language within a single field, and stems are
+cached (a third of the time).
 """
 
 import re
@@ -47,14 +47,13 @@ _SCRIPT_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 
 
 def stem_text(text: str, language: str) -> str:
-    """Return the stems of a text in order, joined by blanks, as they are indexed."""
+    """Return the stems of a text, joined by blanks."""
     # Translating bytes is much faster than characters. Other scripts are split by the stem cache, once per token.
     tokens = text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
     return " ".join(filter(None, map(get_stemmer(language), tokens)))
 
 
 def get_stemmer(language: str) -> Callable[[str], str]:
-    """Return a function from a lower-case word to its stems."""
     return _get_stem_cache(language if language in STEMMERS else UNSTEMMED).__getitem__
 
 
@@ -64,7 +63,6 @@ def remove_surrogates(text: str) -> str:
 
 
 def is_stop_word(word: str, language: str) -> bool:
-    """Return whether a word is a stop word of the language."""
     if language == "en" and word.lower() in ENGLISH_STOP_WORDS:
         return True
     stop_filter = _build_stop_filter(language)
@@ -72,18 +70,16 @@ def is_stop_word(word: str, language: str) -> bool:
 
 
 def is_unspaced(word: str) -> bool:
-    """Return whether a word has characters of a script written without spaces."""
+    """Return whether a word is of a script written without spaces."""
     return _UNSPACED.search(word) is not None
 
 
 def split_scripts(word: str) -> list[str]:
-    """Split a word where a script written without spaces begins or ends: iPhone手机 is two words."""
+    """Split at unspaced scripts: iPhone手机 is two words."""
     return _SCRIPT_RUN.findall(word) if is_unspaced(word) else [word]
 
 
 class _StemCache(dict[str, str]):
-    """Cached stems of one language."""
-
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
@@ -97,12 +93,12 @@ class _StemCache(dict[str, str]):
         return stems
 
     def stem_token(self, token: str) -> str:
-        """Stem the text between two blanks; it may contain several words or none."""
+        """Stem a token, which may contain several words."""
         words = _WORD.findall(token.lower().replace("’", "'"))
         return " ".join(stem for word in words for stem in self.stem_word_parts(word))
 
     def stem_word_parts(self, word: str) -> list[str]:
-        """Split a word into parts and stem each. Names such as c++ stay whole."""
+        """Split and stem a word. Names such as c++ stay whole."""
         if _SYMBOL_NAME.fullmatch(word):
             return [word]
         parts = _ALPHANUMERIC.findall(word.removesuffix("'s").replace("'", ""))
@@ -110,14 +106,13 @@ class _StemCache(dict[str, str]):
         return [stem for run in runs for stem in (split_bigrams(run) if is_unspaced(run) else self.stem_word(run))]
 
     def stem_word(self, word: str) -> list[str]:
-        """Fold accents before stemming, so that a word typed without accents matches."""
+        """Fold accents first, so that a word typed without accents matches."""
         if len(word) > MAX_WORD_LENGTH:
             return []
         return _build_stemmer(self.language).analyze(word) or [word]
 
 
 def split_bigrams(run: str) -> list[str]:
-    """Split a run of an unspaced script into overlapping pairs of characters."""
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 

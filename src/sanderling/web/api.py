@@ -23,7 +23,7 @@ ApiEndpoint = Callable[[Request], object]
 
 
 def make_json_handler(endpoint: ApiEndpoint, *, requires_login: bool = True) -> Callable[[Request], Response]:
-    """Wrap an endpoint that returns records into a handler that returns JSON; None becomes 404."""
+    """Wrap an endpoint into a JSON handler; None becomes 404."""
 
     def handler(request: Request) -> Response:
         if requires_login and get_app_state(request).is_public and get_session(request) is None:
@@ -74,7 +74,7 @@ def serialize_results(results: SearchResults, query_id: str, *, explain: bool) -
 
 
 def serialize_hit(hit: SearchHit, *, explain: bool) -> dict[str, object]:
-    """Serialize a hit. Its HTML consists of escaped text and our <mark> elements."""
+    """Serialize a hit. Its HTML is escaped text with <mark>."""
     result: dict[str, object] = {
         "position": hit.position,
         "url": hit.url,
@@ -98,7 +98,6 @@ def serialize_hit(hit: SearchHit, *, explain: bool) -> dict[str, object]:
 
 
 def render_text_runs(runs: tuple[TextRun, ...]) -> str:
-    """Render text runs as HTML: text escaped, matches in <mark>."""
     return str(
         Markup("").join(
             Markup("<mark>{}</mark>").format(run.text) if run.is_match else escape(run.text) for run in runs
@@ -167,7 +166,7 @@ def get_unmet_queries(request: Request) -> object:
 
 
 def get_unmet_query_state(request: Request) -> Response:
-    """GET /api/more: the state of the unmet query for this text, and its number of new pages."""
+    """GET /api/more: state and new pages of an unmet query."""
     found = list_unmet_queries(
         get_app_state(request).event_log, build_query_key(request.query_params.get("q", "")[:MAX_QUERY_LENGTH]), 1
     )
@@ -189,12 +188,12 @@ def get_openapi(_: Request) -> Response:
 
 
 def redirect_to_openapi(_: Request) -> Response:
-    """GET /api: redirect to the description."""
+    """GET /api."""
     return RedirectResponse("/api/openapi.json", 302)
 
 
 def check_health(request: Request) -> Response:
-    """GET /healthz: 200 if the application and its databases respond."""
+    """GET /healthz."""
     app_state = get_app_state(request)
     app_state.event_log.db.execute("SELECT 1")
     return JSONResponse({"status": "ok", "indexed": app_state.search_service.get_index_state()[0]})

@@ -1,4 +1,4 @@
-"""Assemble the application: routes, middleware, lifespan."""
+"""Routes, middleware, lifespan."""
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from sanderling.web.state import AppState, MaintenanceThread
 
 
 class StaticAssets(StaticFiles):
-    """Static files, which stored pages with their opaque origin may load too."""
+    """Static files that stored pages may load across origins."""
 
     def file_response(self, *args: object, **kwargs: object) -> Response:
         response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
@@ -87,7 +87,7 @@ def _render_not_found(request: Request, _: Exception) -> Response:
 def build_app(
     app_state: AppState, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
 ) -> SecurityMiddleware:
-    """Build the ASGI application. Starts nothing."""
+    """Build the ASGI application without starting anything."""
     routes = [*build_page_routes(), *build_api_routes(), Mount("/static", StaticAssets(directory=STATIC_FOLDER))]
     app = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={404: _render_not_found})
     app.state.app_state = app_state

@@ -1,7 +1,6 @@
-"""Authentication: one password (argon2), session cookies, CSRF tokens.
+"""Authentication: a password (argon2), session cookies, CSRF tokens.
 
-The first start generates a password and prints it; only its hash is stored. Session ids are stored as hashes too, so
-that read access to the file gives no session.
+Passwords and session ids are stored as hashes, so that read access to the file gives no session.
 """
 
 import hashlib
@@ -29,14 +28,12 @@ MIGRATIONS = [
 
 
 class LoginSession(Struct, frozen=True):
-    """A logged-in session."""
-
     id: str
     csrf: str  # token required in every form
 
 
 class AuthStore:
-    """Stores the password, sessions and settings of the application."""
+    """Stores password, sessions and settings."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
@@ -47,7 +44,7 @@ class AuthStore:
         self.hash_slots = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
     def create_initial_password(self) -> str:
-        """Generate, store and return a password; empty if one exists."""
+        """Generate and store a password; empty if it exists already."""
         if self.get_setting("password"):
             return ""
         password = secrets.token_urlsafe(18)
@@ -55,7 +52,7 @@ class AuthStore:
         return password
 
     def log_in(self, password: str, now: float) -> LoginSession | None:
-        """Check the password and create a session. None if it is wrong."""
+        """Create a session. None if the password is wrong."""
         if not self._is_correct_password(password):
             return None
         session = LoginSession(secrets.token_urlsafe(32), secrets.token_urlsafe(24))
@@ -68,7 +65,7 @@ class AuthStore:
         return session
 
     def get_session(self, id_: str, now: float) -> LoginSession | None:
-        """Return the session of a cookie. None if unknown or expired."""
+        """Return a session. None if unknown or expired."""
         if not id_:
             return None
         row = self.db.execute(
@@ -81,7 +78,7 @@ class AuthStore:
             self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash_session_id(id_),))
 
     def change_password(self, old: str, new: str) -> str:
-        """Set a new password and end all sessions. Returns an error message, or an empty string."""
+        """Set a password and end all sessions. Returns an error message or an empty string."""
         if len(new) < MIN_PASSWORD_LENGTH:
             return f"The new password needs at least {MIN_PASSWORD_LENGTH} characters."
         if not self._is_correct_password(old):
@@ -92,7 +89,6 @@ class AuthStore:
         return ""
 
     def _is_correct_password(self, password: str) -> bool:
-        """Check a password; waits while `MAX_CONCURRENT_HASHES` others are checked."""
         with self.hash_slots:
             try:
                 return self.hasher.verify(self.get_setting("password"), password)

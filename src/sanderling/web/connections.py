@@ -1,8 +1,7 @@
-"""HTTP connections of `serve`: a time limit per request, and a limit that no single client can exhaust.
+"""HTTP connections with request deadlines and fair limits.
 
-uvicorn waits indefinitely for the rest of a request, and returns 503 to every client once `limit_concurrency`
-connections are open. Here a request must be complete after `REQUEST_SECONDS`, and when the connection table is full,
-the client (address, or IPv6 /64) with the most connections loses one.
+uvicorn waits indefinitely for the rest of a request, and returns 503 to every client at `limit_concurrency`. Here
+requests have a deadline, and when too many connections are open, the client with the most loses one.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ class BoundedProtocol(H11Protocol):
     max_connections = MAX_CONNECTIONS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection; if there are too many, close one of the client with the most."""
+        """Accept a connection; if there are too many, evict another."""
         self.number = next(_connection_numbers)
         self.deadline: asyncio.TimerHandle | None = None
         super().connection_made(transport)
@@ -46,7 +45,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether the end of a request, or a first request, has not been received."""
+        """Whether a complete request has not been received."""
         return self.conn.their_state in INCOMPLETE_STATES
 
     def _update_deadline(self) -> None:
@@ -66,12 +65,11 @@ class BoundedProtocol(H11Protocol):
             self.close_now()
 
     def close_now(self) -> None:
-        """Close without waiting for the client."""
         self.connections.discard(self)
         self.transport.abort()
 
     def _evict_connection(self) -> None:
-        """Close a connection of the client with the most: an incomplete one, else the oldest."""
+        """Close an incomplete, else the oldest connection of the largest client."""
         connections = [c for c in self.connections if isinstance(c, BoundedProtocol)]
         (largest_client, _), *_ = Counter(c.client_key for c in connections).most_common(1)
         candidates = [c for c in connections if c.client_key == largest_client and c is not self]

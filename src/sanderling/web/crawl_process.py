@@ -1,4 +1,4 @@
-"""Start and stop a crawl from the web application. The crawl is a separate process with its own command line."""
+"""Start and stop crawls, which run as separate processes."""
 
 import fcntl
 import os
@@ -21,8 +21,6 @@ RUN_MAIN_CODE = "import sys; from sanderling.cli import main; sys.exit(main())"
 
 
 class CrawlProcess:
-    """Detects, starts, pauses and stops the crawl of a collection."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.child: subprocess.Popen[bytes] | None = None
@@ -31,7 +29,7 @@ class CrawlProcess:
         self.cached_workers: tuple[float, list[WorkerRow]] = (-1e9, [])
 
     def find_crawl_pid(self) -> int:
-        """Return the pid of the crawl of this collection; 0 if none runs, -1 if unknown."""
+        """Return the pid of the crawl; 0: not running, -1: unknown."""
         try:
             lock = os.open(self.folder / "lock", os.O_RDWR)
         except OSError:
@@ -49,7 +47,7 @@ class CrawlProcess:
         return self.find_crawl_pid() != 0
 
     def send_command(self, command: ControlMessage) -> ControlMessage:
-        """Send a command to the running crawl. Returns an empty answer if that fails."""
+        """Send a command to the crawl. Returns an empty answer on failure."""
         if not is_crawl_running(self.folder):
             return {}
         try:
@@ -58,7 +56,7 @@ class CrawlProcess:
             return {}
 
     def list_workers(self) -> list[WorkerRow]:
-        """Return the workers with their last scheduling scores, cached for `WORKERS_CACHE_SECONDS`."""
+        """Return workers with scheduling scores, cached."""
         with self.workers_lock:
             cached_at, rows = self.cached_workers
             if time.monotonic() - cached_at > WORKERS_CACHE_SECONDS:
@@ -78,7 +76,7 @@ class CrawlProcess:
         ]  # fmt: skip
 
     def start(self, seeds: tuple[str, ...], last_command: str = "") -> str:
-        """Start or resume the crawl with the settings of the last command. Returns a message."""
+        """Start or resume the crawl with its last settings. Returns a message."""
         with self.lock:
             if self.is_running():
                 resumed = self.send_command({"do": "resume", "workers": "all"}).get("workers", [])
@@ -101,7 +99,7 @@ class CrawlProcess:
             self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def crawl_unmet_queries(self) -> bool:
-        """Start a crawl for unmet queries. Returns False while a crawl runs, which handles them itself."""
+        """Start a crawl for unmet queries, unless a crawl runs, which handles them itself."""
         with self.lock:
             if self.is_running() or (self.child is not None and self.child.poll() is None):
                 return False
@@ -112,14 +110,14 @@ class CrawlProcess:
             return True
 
     def pause(self) -> str:
-        """Pause all workers; the crawl keeps running. Returns a message."""
+        """Pause all workers. Returns a message."""
         if not self.is_running():
             return "no crawl is running"
         paused = self.send_command({"do": "pause", "workers": "all"}).get("workers", [])
         return f"paused {_format_count(paused)}" if paused else "no worker could be paused"
 
     def stop(self) -> str:
-        """Ask the crawl to stop after the requests in flight. Returns a message."""
+        """Stop after the requests in flight. Returns a message."""
         pid = self.find_crawl_pid()
         if pid <= 0:
             return "no crawl is running"
@@ -135,7 +133,7 @@ def _format_count(workers: Sized) -> str:
 
 
 def build_crawl_arguments(last_command: str, folder: Path) -> list[str]:
-    """Build the arguments of the last crawl again: its settings and seeds, without --clean."""
+    """Build the arguments of the last crawl, without --clean."""
     try:
         words = shlex.split(last_command)
     except ValueError:
@@ -146,7 +144,7 @@ def build_crawl_arguments(last_command: str, folder: Path) -> list[str]:
 
 
 def _filter_options(words: Iterable[str]) -> Iterator[str]:
-    """Drop the collection option in all its forms (`-C X`, `-CX`, `--collection X`, `--collection=X`)."""
+    """Drop the collection in all forms (`-C X`, `-CX`, `--collection X`, `--collection=X`)."""
     rest = iter(words)
     for word in rest:
         if word == "--":

@@ -1,4 +1,4 @@
-"""Read a collection on disk for the web application, possibly while a crawl is writing to it."""
+"""Read a collection, possibly while a crawl writes to it."""
 
 import json
 import sqlite3
@@ -34,7 +34,7 @@ HOST_CACHE_SECONDS = 60.0
 
 
 class CollectionCrawlView:
-    """Reads one collection. Each thread has its own database connection."""
+    """Reads a collection, with a connection per thread."""
 
     def __init__(self, folder: Path, clock: Clock = system_clock) -> None:
         self.folder = folder
@@ -47,7 +47,6 @@ class CollectionCrawlView:
 
     @property
     def db(self) -> Connection:
-        """The connection of this thread."""
         if not hasattr(self._local, "collection"):
             self._local.collection = open_collection_read_only(self.folder)
             close_on_finalize(
@@ -61,7 +60,6 @@ class CollectionCrawlView:
     # Crawl status
 
     def get_status(self) -> CrawlStatus:
-        """Return the numbers of the dashboard."""
         now, db, totals = self.clock(), self.db, self._get_totals()
         (visits,) = db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
         (waiting,) = db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()
@@ -103,11 +101,9 @@ class CollectionCrawlView:
             return self._totals[1]
 
     def list_hosts(self, limit: int) -> list[HostStatusRow]:
-        """Return hosts that were contacted: with queued URLs first, then with failures."""
         return [replace(row, pages=self._count_host_pages(id_)) for id_, row in dashboard.list_hosts(self.db, limit)]
 
     def _count_host_pages(self, host: int) -> int:
-        """Count the pages of a host, cached for `HOST_CACHE_SECONDS`."""
         cached_at, count = self._host_pages.get(host, (-1e9, 0))
         if time.monotonic() - cached_at > HOST_CACHE_SECONDS:
             count = dashboard.count_host_pages(self.db, host)
@@ -124,7 +120,6 @@ class CollectionCrawlView:
         return dashboard.count_reasons(self.db)
 
     def get_last_signals(self) -> dict[Signal, SignalEvent]:
-        """Return the last event of each signal in the signal log."""
         return load_last_events(self.folder / "logs")
 
     def compute_visit_rates(self, minutes: int) -> list[ChartPoint]:
@@ -142,27 +137,23 @@ class CollectionCrawlView:
         return timeline.list_changes(self.db, kind, site, since, offset, limit)
 
     def get_page(self, url: str) -> StoredPageRow | None:
-        """Return a page. None if it was never stored."""
         return timeline.get_page(self.db, url)
 
     def list_visits(self, url: str, limit: int) -> list[VisitHistoryRow]:
         return timeline.list_visits(self.db, url, limit)
 
     def load_body(self, url: str, visit: int = 0, at: float = 0.0) -> StoredBody | None:
-        """Load a stored body: of a visit, else the last until `at`, else the last. None if not stored."""
         return timeline.load_body(self.db, self.folder / "archive", url, visit, at)
 
     def find_last_versions(self, url: str) -> tuple[int, int]:
         return timeline.find_last_versions(self.db, url)
 
     def compare_versions(self, url: str, old: int, new: int) -> DiffReport | None:
-        """Compare two versions. None if one of them is not stored."""
         return timeline.compare_bodies(self.load_body(url, old), self.load_body(url, new))
 
     # Crawl control
 
     def start_crawl(self, seeds: tuple[str, ...]) -> str:
-        """Start or resume the crawl. Returns a message."""
         row = self.db.execute("SELECT command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
         return self.crawl_process.start(seeds, str(row[0]) if row else "")
 

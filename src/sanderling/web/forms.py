@@ -1,4 +1,4 @@
-"""Form handlers: login, settings, crawl control, privacy."""
+"""Login, settings, crawl control, privacy."""
 
 import json
 import secrets
@@ -18,7 +18,7 @@ MAX_FIELDS = 20
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Parse a posted form; empty if it is not valid. The middleware limits its size."""
+    """Parse a form; empty if invalid."""
     try:
         fields = parse_qs((await request.body()).decode(), max_num_fields=MAX_FIELDS, keep_blank_values=True)
     except (ValueError, UnicodeDecodeError):
@@ -27,7 +27,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def check_permission(request: Request, form: dict[str, str]) -> LoginSession | None:
-    """Return the session if the request is logged in, same-origin and has the CSRF token, else None."""
+    """Return the session of a logged-in, same-origin request with CSRF token, else None."""
     session = get_session(request)
     if session is None or not is_same_origin(request):
         return None
@@ -95,7 +95,7 @@ async def change_settings(request: Request) -> Response:
 
 
 def _apply_form(request: Request, form: dict[str, str]) -> tuple[str, str]:
-    """Apply a form. Returns a message and an error, one of them empty."""
+    """Apply a form. Returns (message, error)."""
     app_state, action = get_app_state(request), form.get("do", "")
     if action == "privacy":
         days = form.get("retention", "")
@@ -129,7 +129,7 @@ def deny_request() -> Response:
 
 
 def privacy_page(request: Request) -> Response:
-    """GET /privacy: the recording policy, and the number of this client's records."""
+    """GET /privacy."""
     app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
     context = {
         "recorded": can_track(request),
@@ -142,7 +142,7 @@ def privacy_page(request: Request) -> Response:
 
 
 def export_own_events(request: Request) -> Response:
-    """GET /privacy/export: the records of this client, or with a login and all=1 of all clients."""
+    """GET /privacy/export: records of this client; of all with a login and all=1."""
     app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
     all_clients = request.query_params.get("all") == "1" and get_session(request) is not None
     rows = app_state.event_log.export("" if all_clients else client) if all_clients or client else iter(())
@@ -152,7 +152,7 @@ def export_own_events(request: Request) -> Response:
 
 
 async def erase_own_events(request: Request) -> Response:
-    """POST /privacy/erase: erase the records of this client."""
+    """POST /privacy/erase."""
     client = request.cookies.get(CLIENT_COOKIE, "")
     if not is_same_origin(request):
         return deny_request()

@@ -1,4 +1,4 @@
-"""Live numbers: server-sent events for the dashboard, metrics for Prometheus."""
+"""Server-sent events for the dashboard, metrics for Prometheus."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,8 +18,6 @@ STREAM_SECONDS = 3600.0  # then the browser reconnects
 
 
 class DashboardUpdate(msgspec.Struct, frozen=True):
-    """The data of one server-sent event."""
-
     status: CrawlStatus
     hosts: list[HostStatusRow]
     workers: list[WorkerRow]
@@ -27,7 +25,7 @@ class DashboardUpdate(msgspec.Struct, frozen=True):
 
 
 class LiveStreams:
-    """Counts open streams, and ends them when the application stops."""
+    """Counts open streams and ends them on shutdown."""
 
     def __init__(self) -> None:
         self.open_count = 0
@@ -91,7 +89,7 @@ METRICS = (
 
 
 def render_metrics(request: Request) -> Response:
-    """GET /metrics: the Prometheus text format."""
+    """GET /metrics."""
     app_state = get_app_state(request)
     if app_state.is_public and get_session(request) is None:
         return PlainTextResponse("please log in", 401)

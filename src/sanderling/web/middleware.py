@@ -1,4 +1,4 @@
-"""Middleware for every request: allowed host names, rate limits, security headers."""
+"""Allowed host names, rate limits, security headers."""
 
 import ipaddress
 import time
@@ -30,7 +30,7 @@ MAX_CLIENTS = 10_000  # in memory only; the oldest are dropped
 
 
 class RequestRate(Struct, frozen=True):
-    """A token bucket rate: tokens per second, and capacity."""
+    """Tokens per second, and bucket capacity."""
 
     per_second: float
     burst: float
@@ -54,12 +54,12 @@ class ClientRateLimiter:
         self.buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str, path: str) -> bool:
-        """Take a token of a client for a path. Returns False if the bucket is empty."""
+        """Return whether a client has a token for a path."""
         key = path if path in PATH_RATES else ""
         return self._take_token(client, key, PATH_RATES[key])
 
     def take_login_token(self) -> bool:
-        """Take a token of the login bucket shared by all clients."""
+        """Return whether the shared login bucket has a token."""
         return self._take_token(ALL_CLIENTS, "/login", LOGIN_RATE)
 
     def _take_token(self, client: str, key: str, rate: RequestRate) -> bool:
@@ -76,8 +76,6 @@ class ClientRateLimiter:
 
 
 class SecurityMiddleware:
-    """The outermost layer: rejects requests, and adds security headers to responses."""
-
     def __init__(
         self, app: ASGIApp, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
     ) -> None:
@@ -110,12 +108,11 @@ class SecurityMiddleware:
         return None
 
     def _can_try_login(self, scope: Scope) -> bool:
-        """Return whether a request is allowed by the login bucket; only POST /login uses it."""
         return scope["method"] != "POST" or scope["path"] != "/login" or self.rate_limiter.take_login_token()
 
 
 def get_client_key(address: str) -> str:
-    """Return the identity of a client: its IPv4 address, or the /64 network of its IPv6 address."""
+    """Return the IPv4 address, or the /64 network of an IPv6 address."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -128,7 +125,7 @@ def get_client_key(address: str) -> str:
 
 
 def is_known_host(host: str, host_names: frozenset[str]) -> bool:
-    """Return whether a Host header is an IP address or allowed name; others may be DNS rebinding."""
+    """Return whether a Host is an IP address or allowed name, against DNS rebinding."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     name = name.strip("[]").lower()
     if name == "localhost" or name in host_names:
@@ -151,7 +148,7 @@ def _add_security_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
 
 
 def is_same_origin(request: Request) -> bool:
-    """Return whether a page of this site sent the request, by headers that other pages cannot forge."""
+    """Return whether a page of this site sent the request."""
     fetched_by = request.headers.get("sec-fetch-site")
     if fetched_by is not None:
         return fetched_by == "same-origin"

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the JSON API. A test compares it with the routes."""
+"""The OpenAPI 3.1 description of the API; a test compares it with the routes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Render Jinja templates, with autoescaping and the variables of the page frame."""
+"""Render Jinja templates with autoescaping."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,6 @@ STATIC_FOLDER = WEB_FOLDER / "static"
 
 
 def render_template(request: Request, name: str, context: Mapping[str, object], status: int = 200) -> Response:
-    """Render a template into a response that is not cached."""
     session = get_session(request)
     app_state = get_app_state(request)
     frame = {
@@ -38,7 +37,7 @@ def render_template(request: Request, name: str, context: Mapping[str, object], 
 
 
 def format_age(at: float, now: float) -> str:
-    """Format the time since `at` in the largest unit; "never" if 0."""
+    """Format the time since `at` in its largest unit."""
     if not at:
         return "never"
     seconds = now - at
@@ -68,12 +67,10 @@ def format_size(count: float) -> str:
 
 
 def format_number(count: float) -> str:
-    """Format a number with narrow spaces between thousands."""
     return f"{count:,.0f}".replace(",", "\u202f")
 
 
 def format_duration(seconds: float) -> str:
-    """Format seconds as hours, minutes and seconds."""
     return (
         time.strftime("%H:%M:%S", time.gmtime(seconds))
         if seconds >= 3600

@@ -1,4 +1,4 @@
-"""Cache recent search results until the index or the learned weights change."""
+"""Cache search results until the index or the weights change."""
 
 import threading
 from collections import OrderedDict
@@ -14,7 +14,7 @@ CACHE_SECONDS = 60.0  # the freshness score changes slowly
 
 
 class ResultCache:
-    """An LRU cache of results for one version of the index."""
+    """An LRU cache for a version of the index."""
 
     def __init__(self) -> None:
         self.version: Hashable = None
@@ -24,7 +24,7 @@ class ResultCache:
     def get_or_search(
         self, request: SearchRequest, version: Hashable, search: Callable[[SearchRequest], SearchResults]
     ) -> SearchResults:
-        """Return the cached results of the same request and version, else search."""
+        """Return cached results, else search."""
         key = astuple(replace(request, now=request.now // CACHE_SECONDS))
         with self.lock:
             if version != self.version:

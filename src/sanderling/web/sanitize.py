@@ -1,8 +1,7 @@
-"""Make stored pages harmless: no script, no frame, no form target, no external resource.
+"""Make stored pages harmless.
 
-Three defenses, each sufficient alone: active content is removed; the content security policy of the response allows
-only our script, by a nonce; and the sandbox gives the page an opaque origin, without access to the application. Links
-are rewritten to stored pages.
+Three defenses, each sufficient alone: active content is removed; the content security policy allows only our script,
+by a nonce; the sandbox gives the page an opaque origin. Links lead to stored pages.
 """
 
 import secrets
@@ -37,7 +36,7 @@ STYLE_TYPES = ("text/css",)
 
 
 def build_content_policy(nonce: str, *, allow_scripts: bool) -> str:
-    """Build the policy of a stored page: only the tracker may run, only stored resources load, opaque origin."""
+    """Allow only the tracker script and stored resources, in an opaque origin."""
     script = f"script-src 'nonce-{nonce}'" if allow_scripts else "script-src 'none'"
     sandbox = "sandbox allow-scripts" if allow_scripts else "sandbox"
     return (
@@ -51,7 +50,7 @@ def make_nonce() -> str:
 
 
 def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes:
-    """Return a stored page without active content. Files that are not HTML are shown as text or described."""
+    """Return a page without active content; other files as text or description."""
     if not is_html(body.mime, body.content):
         return _render_non_html(body, nonce, allow_scripts=allow_scripts)
     tree = parse_html(body.content[:MAX_PAGE_BYTES], body.charset)
@@ -103,12 +102,11 @@ def _rewrite_link(tag: str, base: str, value: str, at: float) -> str:
 
 
 def build_resource_url(url: str, at: float) -> str:
-    """Build the URL of the stored copy of an image or stylesheet."""
     return f"/stored/part?url={quote(url, safe='')}&at={at:.0f}"
 
 
 def join_url(base: str, value: str) -> str:
-    """Join URLs; empty if that is not possible."""
+    """Join URLs; empty if invalid."""
     try:
         return urljoin(base, value)
     except ValueError:
@@ -130,5 +128,5 @@ def _is_text_type(mime: str) -> bool:
 
 
 def is_embeddable(mime: str) -> bool:
-    """Return whether a type may be served inside a stored page: raster images and stylesheets only."""
+    """Return whether a type may be embedded: raster images and stylesheets."""
     return mime in IMAGE_TYPES or mime in STYLE_TYPES

@@ -1,4 +1,4 @@
-"""The search page: run the query, render results, log the shown ranking."""
+"""The search page."""
 
 import secrets
 from urllib.parse import quote_plus
@@ -23,7 +23,7 @@ AGE_VALUES = {"day": "1d", "week": "7d", "month": "30d", "year": "365d"}
 
 
 class FacetLink(Struct, frozen=True):
-    """A facet value, as a link that adds it to the query or removes it."""
+    """A facet value with a link that toggles it."""
 
     label: str
     count: int
@@ -61,7 +61,6 @@ def search_page(request: Request) -> Response:
 
 
 def parse_page_number(request: Request) -> int:
-    """Return the page of results, from 1."""
     text = request.query_params.get("page", "1")
     return min(MAX_PAGE_NUMBER, max(1, int(text))) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
@@ -74,7 +73,7 @@ def run_search(app_state: AppState, request: Request, text: str, page_number: in
 
 
 def log_ranking(app_state: AppState, client: str, text: str, results: SearchResults) -> str:
-    """Log the shown ranking and return its query id; empty if tracking is off."""
+    """Log a ranking and return its query id; empty if not tracking."""
     if not client:
         return ""
     query_id = secrets.token_hex(12)
@@ -86,13 +85,12 @@ def log_ranking(app_state: AppState, client: str, text: str, results: SearchResu
 
 
 def find_unmet_query(app_state: AppState, text: str) -> UnmetQuery | None:
-    """Return the newest unmet query equivalent to this text, or None."""
+    """Return the newest equivalent unmet query, or None."""
     found = list_unmet_queries(app_state.event_log, build_query_key(text), 1)
     return found[0] if found else None
 
 
 def build_facet_links(text: str, results: SearchResults) -> dict[str, list[FacetLink]]:
-    """Build links that add a facet value to the query or remove it."""
     links: dict[str, list[FacetLink]] = {}
     for name, operator in FACET_OPERATORS.items():
         counts = results.facets.get(name, ())

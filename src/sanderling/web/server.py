@@ -1,4 +1,4 @@
-"""Serve the application: open the databases, keep the index up to date, listen on one port."""
+"""Open the databases, keep the index up to date, and serve."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ class ServerAddress(Struct, frozen=True):
 
     @property
     def is_public(self) -> bool:
-        """Whether other machines can reach this address."""
+        """Whether other machines can reach it."""
         try:
             return not ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -41,7 +41,6 @@ class ServerAddress(Struct, frozen=True):
 
 
 def open_app_state(folder: Path, address: ServerAddress) -> AppState:
-    """Open the databases and services of a collection."""
     open_collection_read_only(folder).close()
     log = open_event_log(folder)
     return AppState(
@@ -73,7 +72,7 @@ def serve(folder: Path, address: ServerAddress, report: Callable[[str], None], *
 
 
 def open_socket(address: ServerAddress) -> socket.socket:
-    """Bind the port. Raises UsageError if that fails."""
+    """Bind the port. Raises UsageError."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     # With IPPROTO_TCP asyncio disables Nagle's algorithm; otherwise each response waits 40 ms for an ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -90,12 +89,11 @@ def open_socket(address: ServerAddress) -> socket.socket:
 
 
 def run_server(app_state: AppState, address: ServerAddress, sockets: Sequence[socket.socket]) -> None:
-    """Run the server in this thread until a signal."""
     asyncio.run(uvicorn.Server(build_server_config(app_state, address)).serve(sockets=list(sockets)))
 
 
 def build_server_config(app_state: AppState, address: ServerAddress) -> uvicorn.Config:
-    """Build the uvicorn configuration. Forwarded headers are trusted only from named proxies."""
+    """Build the configuration. Forwarded headers are trusted only from named proxies."""
     return uvicorn.Config(
         build_app(app_state, address.host_names),
         log_level="warning",

@@ -1,4 +1,4 @@
-"""The services shared by all handlers, passed through the request."""
+"""The services shared by all handlers."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ DAY_SECONDS = 86400.0
 
 
 class SearchService:
-    """Searches the index of a collection, which may not exist yet."""
+    """Searches an index, which may not exist yet."""
 
     def __init__(self, folder: Path, log: EventLog, ranking: RankingWeights | None = None) -> None:
         self.folder = folder / "index"
@@ -40,7 +40,7 @@ class SearchService:
         self._lock = threading.Lock()
 
     def get_engine(self) -> SearchEngine | None:
-        """Return the search engine, reopened after a commit if necessary. None while there is no index."""
+        """Return the engine, reopened after commits. None without an index."""
         with self._lock:
             if self._engine is None or self._engine.index.is_outdated():
                 index = open_search_index(self.folder, write=False)
@@ -50,7 +50,6 @@ class SearchService:
             return self._engine
 
     def search(self, request: SearchRequest) -> SearchResults:
-        """Run a search, or return a cached result; empty without an index."""
         engine = self.get_engine()
         if engine is None:
             return SearchResults(request.query, 0)
@@ -58,14 +57,12 @@ class SearchService:
         return self.result_cache.get_or_search(request, state, engine.search)
 
     def get_index_state(self) -> tuple[int, int]:
-        """Return the number of indexed pages and the last indexed visit."""
+        """Return the indexed pages and the last indexed visit."""
         engine = self.get_engine()
         return (len(engine.index), engine.index.last_batch) if engine else (0, 0)
 
 
 class AppState(Struct):
-    """The services of the application."""
-
     search_service: SearchService
     event_log: EventLog
     crawl_view: CollectionCrawlView
@@ -75,12 +72,10 @@ class AppState(Struct):
 
     @property
     def is_tracking(self) -> bool:
-        """Whether recording of behavior is switched on."""
         return self.auth_store.get_setting(TRACKING_SETTING, "off") == "on"
 
     @property
     def should_crawl_unmet(self) -> bool:
-        """Whether crawls for unmet queries are switched on."""
         return self.auth_store.get_setting(CRAWL_MORE_SETTING, "off") == "on"
 
     @property
@@ -94,13 +89,13 @@ def get_app_state(request: Request) -> AppState:
 
 
 def get_session(request: Request) -> LoginSession | None:
-    """Return the session of a request, or None if not logged in."""
+    """Return the login session, or None."""
     app_state = get_app_state(request)
     return app_state.auth_store.get_session(request.cookies.get(SESSION_COOKIE, ""), app_state.clock())
 
 
 class MaintenanceThread(threading.Thread):
-    """Periodically learns weights, deletes expired events and starts crawls for unmet queries."""
+    """Learns weights, deletes expired events, starts crawls for unmet queries."""
 
     def __init__(self, app_state: AppState, interval_seconds: float = LEARN_SECONDS) -> None:
         super().__init__(name="housekeeping", daemon=True)
@@ -117,7 +112,6 @@ class MaintenanceThread(threading.Thread):
                 next_maintenance = time.monotonic() + self.interval_seconds
 
     def crawl_unmet_queries(self) -> None:
-        """Start a crawl if it is switched on and a query is open. A running crawl handles them itself."""
         if self.app_state.should_crawl_unmet and any(
             unmet.state == OPEN for unmet in list_unmet_queries(self.app_state.event_log)
         ):
@@ -129,6 +123,5 @@ class MaintenanceThread(threading.Thread):
         learn_weights(self.app_state.event_log, now)
 
     def stop(self) -> None:
-        """Stop after the current run."""
         self.stop_event.set()
         self.join()

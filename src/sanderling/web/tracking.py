@@ -1,7 +1,6 @@
-"""Record behavior events reported by the browser: first party, under a random id, without addresses.
+"""Record user events, first party, under a random id.
 
-A browser that sends Do-Not-Track or Global Privacy Control is not recorded and gets no cookie. A setting turns
-recording off for all.
+Browsers that send Do-Not-Track or Global Privacy Control are not recorded.
 """
 
 import secrets
@@ -34,7 +33,7 @@ class ReportedEvent(Struct, frozen=True):
 
 
 class TrackingReport(Struct, frozen=True):
-    """The events of one page, as reported by track.js."""
+    """The events of a page, sent by track.js."""
 
     events: list[ReportedEvent]
     query_id: str = ""
@@ -43,21 +42,18 @@ class TrackingReport(Struct, frozen=True):
 
 
 class SearchRating(Struct, frozen=True):
-    """A user's rating of a search."""
-
     query_id: str
     found: bool
     stars: int = 0
 
 
 def can_track(request: Request) -> bool:
-    """Return whether recording is on and the browser does not object."""
     opted_out = request.headers.get("dnt") == "1" or request.headers.get("sec-gpc") == "1"
     return get_app_state(request).is_tracking and not opted_out
 
 
 def get_client_id(request: Request) -> str:
-    """Return the random id of this browser, new if it has none; empty if it must not be tracked."""
+    """Return the id of this browser, new if missing; empty if it must not be tracked."""
     if not can_track(request):
         return ""
     client_id = request.cookies.get(CLIENT_COOKIE, "")
@@ -65,7 +61,7 @@ def get_client_id(request: Request) -> str:
 
 
 def set_client_cookie(response: Response, request: Request, client: str) -> None:
-    """Set the client cookie; delete it if the client must not be tracked."""
+    """Set the client cookie, or delete it if tracking is not allowed."""
     if client and request.cookies.get(CLIENT_COOKIE) != client:
         secure = request.url.scheme == "https"
         response.set_cookie(CLIENT_COOKIE, client, COOKIE_SECONDS, httponly=True, samesite="strict", secure=secure)
@@ -74,7 +70,7 @@ def set_client_cookie(response: Response, request: Request, client: str) -> None
 
 
 async def record_events(request: Request) -> Response:
-    """POST /api/events: record the events of a page."""
+    """POST /api/events."""
     if not is_same_origin(request):
         return JSONResponse({"error": "reports are accepted only from this site"}, 403)
     client = request.cookies.get(CLIENT_COOKIE, "")
@@ -104,7 +100,7 @@ def _build_event(reported: ReportedEvent, report: TrackingReport, client: str, q
 
 
 async def record_rating(request: Request) -> Response:
-    """POST /api/rating: record a rating; a bad one becomes an unmet query."""
+    """POST /api/rating: a bad rating becomes an unmet query."""
     if not is_same_origin(request):
         return JSONResponse({"error": "ratings are accepted only from this site"}, 403)
     client = request.cookies.get(CLIENT_COOKIE, "")
@@ -123,9 +119,9 @@ async def record_rating(request: Request) -> Response:
 
 
 def report_unmet_query(app_state: AppState, query_id: str, client: str, now: float) -> int | None:
-    """Store an unmet query for a search and return its id.
+    """Store an unmet query and return its id.
 
-    None if crawls for unmet queries are off, since a visitor must not steer a crawl, or if a limit is reached.
+    None if the limit is reached or crawls for unmet queries are off: visitors must not steer a crawl.
     """
     if not app_state.should_crawl_unmet:
         return None
@@ -142,7 +138,7 @@ def report_unmet_query(app_state: AppState, query_id: str, client: str, now: flo
 
 
 def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:
-    """Return the client's last search if it was rephrased shortly after without a click; else empty."""
+    """Return the client's last search if it was rephrased without a click; else empty."""
     if not client:
         return ""
     row = app_state.event_log.db.execute(

@@ -4,8 +4,6 @@ from msgspec import Struct
 
 
 class CrawlStatus(Struct, frozen=True):
-    """The state of a crawl at one time."""
-
     at: float
     running: bool
     paused: bool
@@ -31,8 +29,6 @@ class CrawlStatus(Struct, frozen=True):
 
 
 class HostStatusRow(Struct, frozen=True):
-    """The state of a host in the frontier."""
-
     name: str
     waiting: int
     leased: int
@@ -95,8 +91,6 @@ class ChangeRow(Struct, frozen=True):
 
 
 class DueUrlRow(Struct, frozen=True):
-    """A URL to visit next, and the reason."""
-
     url: str
     reason: str
     due_at: float
@@ -114,8 +108,6 @@ class FailedVisitRow(Struct, frozen=True):
 
 
 class StoredBody(Struct, frozen=True):
-    """A stored response body."""
-
     url: str
     visit: int
     at: float

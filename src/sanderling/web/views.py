@@ -1,4 +1,4 @@
-"""Pages about the crawl: stored pages, history, changes, schedule, dashboard, user statistics."""
+"""Pages about the crawl."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,7 +24,7 @@ CHANGES_PER_PAGE = 50
 
 
 def require_login(handler: PageHandler) -> PageHandler:
-    """Redirect to the login page if the application is public and the client is not logged in."""
+    """Redirect anonymous clients of a public server to the login page."""
 
     @wraps(handler)
     def guarded(request: Request) -> Response:
@@ -36,7 +36,7 @@ def require_login(handler: PageHandler) -> PageHandler:
 
 
 def get_int_param(request: Request, name: str, maximum: int = 10**15) -> int:
-    """Return an integer query parameter; 0 if missing or not valid."""
+    """Return an integer parameter; 0 if missing or invalid."""
     text = request.query_params.get(name, "")
     return min(int(text), maximum) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
@@ -46,7 +46,7 @@ def get_url_param(request: Request) -> str:
 
 
 def get_version_params(request: Request) -> tuple[int, int]:
-    """Return the visits to compare; by default the last two versions."""
+    """Return the visits to compare, by default the last two versions."""
     old, new = get_app_state(request).crawl_view.find_last_versions(get_url_param(request))
     return get_int_param(request, "old") or old, get_int_param(request, "new") or new
 
@@ -59,7 +59,7 @@ def render_missing(request: Request, target: str) -> Response:
 
 
 def view_page(request: Request) -> Response:
-    """GET /view: a stored page in a frame with a toolbar. Opening it from a result counts as a click."""
+    """GET /view: a stored page with a toolbar. Opening a result counts as a click."""
     app_state, url = get_app_state(request), get_url_param(request)
     body = app_state.crawl_view.load_body(url, get_int_param(request, "visit"), float(get_int_param(request, "at")))
     if body is None:
@@ -78,7 +78,7 @@ def view_page(request: Request) -> Response:
 
 
 def stored_page(request: Request) -> Response:
-    """GET /stored: the sanitized page, for the frame."""
+    """GET /stored: the sanitized page."""
     body = get_app_state(request).crawl_view.load_body(
         get_url_param(request), get_int_param(request, "visit"), float(get_int_param(request, "at"))
     )
@@ -101,7 +101,7 @@ def _build_sandboxed_response(page: bytes, nonce: str, *, allow_scripts: bool, s
 
 
 def stored_resource(request: Request) -> Response:
-    """GET /stored/part: an image or stylesheet of a stored page."""
+    """GET /stored/part: an image or stylesheet."""
     body = get_app_state(request).crawl_view.load_body(
         get_url_param(request), at=float(get_int_param(request, "at")) + DAY_SECONDS
     )
@@ -113,7 +113,7 @@ def stored_resource(request: Request) -> Response:
 
 
 def stored_file(request: Request) -> Response:
-    """GET /stored/file: download the stored body."""
+    """GET /stored/file."""
     body = get_app_state(request).crawl_view.load_body(get_url_param(request), get_int_param(request, "visit"))
     if body is None:
         return render_missing(request, get_url_param(request))
@@ -127,7 +127,7 @@ def stored_file(request: Request) -> Response:
 
 @require_login
 def history_page(request: Request) -> Response:
-    """GET /history: all visits to a page, as a timeline and a table."""
+    """GET /history."""
     app_state, url = get_app_state(request), get_url_param(request)
     page, versions = app_state.crawl_view.get_page(url), app_state.crawl_view.list_visits(url, 200)
     if not versions:
@@ -151,7 +151,7 @@ def history_page(request: Request) -> Response:
 
 @require_login
 def diff_page(request: Request) -> Response:
-    """GET /diff: two versions side by side."""
+    """GET /diff."""
     url, (old, new), crawl_view = get_url_param(request), get_version_params(request), get_app_state(request).crawl_view
     report = crawl_view.compare_versions(url, old, new)
     before, after = crawl_view.load_body(url, old), crawl_view.load_body(url, new)
@@ -169,7 +169,7 @@ def diff_page(request: Request) -> Response:
 
 @require_login
 def changes_page(request: Request) -> Response:
-    """GET /changes: changes by kind, site and time."""
+    """GET /changes."""
     kind, site, days = _get_change_filters(request)
     app_state, page = get_app_state(request), max(1, get_int_param(request, "page", 1000))
     since = app_state.clock() - days * DAY_SECONDS if days else 0.0
@@ -188,7 +188,7 @@ def changes_page(request: Request) -> Response:
 
 @require_login
 def changes_feed(request: Request) -> Response:
-    """GET /changes.atom: the newest changes of a kind and site."""
+    """GET /changes.atom."""
     kind, site, _ = _get_change_filters(request)
     rows = get_app_state(request).crawl_view.list_changes(kind, site, 0.0, 0, CHANGES_PER_PAGE)
     entries = [
@@ -207,7 +207,7 @@ def _get_change_filters(request: Request) -> tuple[str, str, int]:
 
 @require_login
 def due_page(request: Request) -> Response:
-    """GET /due: the next URLs to visit, with reasons."""
+    """GET /due."""
     return render_template(request, "due.html", {"rows": get_app_state(request).crawl_view.list_due_urls(100)})
 
 
@@ -216,7 +216,7 @@ def due_page(request: Request) -> Response:
 
 @require_login
 def dashboard_page(request: Request) -> Response:
-    """GET /dashboard: the state of the crawl, updated live."""
+    """GET /dashboard."""
     app_state = get_app_state(request)
     crawl_view = app_state.crawl_view
     context = {
@@ -236,7 +236,7 @@ def dashboard_page(request: Request) -> Response:
 
 @require_login
 def stats_page(request: Request) -> Response:
-    """GET /stats: user events by action, page, query and day, and learned weights."""
+    """GET /stats."""
     app_state = get_app_state(request)
     days = get_int_param(request, "days", 3650) or 30
     since = app_state.clock() - days * DAY_SECONDS

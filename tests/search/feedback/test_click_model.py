@@ -19,7 +19,7 @@ PAGES = tuple(f"https://a.example/{i}" for i in range(10))
 
 
 def make_impressions(index: int, clients: int = 40, satisfaction: float = 1.0) -> list[RankingImpression]:
-    """Return impressions of many clients that all click the same position."""
+    """Return impressions that all click the same position."""
     return [RankingImpression(f"c{i}", "tide", PAGES, {index: satisfaction}) for i in range(clients)]
 
 

@@ -29,7 +29,7 @@ def log(tmp_path: Path) -> Iterator[EventLog]:
 
 
 def add_visit(log: EventLog, client: str, index: int, *actions: UserAction, query: str = "tide tables") -> None:
-    """Record a ranking, a click on one result, and actions there."""
+    """Record a ranking, a click and actions."""
     log.record_ranking(ShownRanking(f"{client}-{query}", client, query, NOW, PAGES))
     events = [
         UserEvent(client, a, NOW, f"{client}-{query}", PAGES[index], position=index + 1)

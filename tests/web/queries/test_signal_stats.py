@@ -22,7 +22,6 @@ from sanderling.web.state import AppState
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawl a site twice and index it."""
     collection = tmp_path_factory.mktemp("signals")
     with Site(tree(12)) as site:
         request = CrawlRequest(

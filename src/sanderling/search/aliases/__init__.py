@@ -1,1 +1,1 @@
-"""Find aliases: other names of the same thing, in stored pages."""
+"""Find other names of the same thing in stored pages."""

@@ -1,4 +1,4 @@
-"""Find aliases in anchor texts of links to the same target, and in redirects."""
+"""Find aliases in anchor texts and redirects."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -21,15 +21,13 @@ class Anchor(NamedTuple):
 
 
 class Redirect(NamedTuple):
-    """A redirect, and the title of its target page."""
-
     source: str
     target: str
     title: str
 
 
 def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: NameMatcher) -> Iterator[Mention]:
-    """Yield the other anchor texts of targets that some link calls by a given name. Reads the links twice."""
+    """Yield other anchor texts of targets linked by a given name. Reads the links twice."""
     target_names: dict[str, set[str]] = {}
     for anchor in load_anchors():
         name = matcher.names.get(fold_name(anchor.text))
@@ -44,7 +42,7 @@ def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: 
 
 
 def find_redirect_mentions(redirects: Iterable[Redirect], matcher: NameMatcher) -> Iterator[Mention]:
-    """Yield the last URL segment of a redirect to a page titled with a given name, or the reverse."""
+    """Yield URL words that redirect to a page titled with a given name, and the reverse."""
     for redirect in redirects:
         url_words = extract_url_words(redirect.source)
         for name, alias in ((redirect.title, url_words), (url_words, redirect.title)):
@@ -55,7 +53,7 @@ def find_redirect_mentions(redirects: Iterable[Redirect], matcher: NameMatcher) 
 
 
 def extract_url_words(url: str) -> str:
-    """Return the last path segment of a URL as words: /wiki/Big_Apple.html gives Big Apple."""
+    """Return the last path segment as words: /wiki/Big_Apple.html gives Big Apple."""
     segment = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
     return " ".join(FILE_SUFFIX.sub("", segment).replace("_", " ").replace("+", " ").split())
 

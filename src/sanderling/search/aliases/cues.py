@@ -1,7 +1,6 @@
-"""Cue phrases that connect a name and its alias (GPC-5), and a single scan that finds all of them.
+"""Cue phrases between a name and its alias (GPC-5), found in a single scan.
 
-A user pattern is `[name] better known as *`: name, cue, alias, or the reverse. Names are never part of the scan
-pattern, so they may contain any character, and ten thousand names cost no more than one.
+Names are not part of the scan, so they may contain any character, and ten thousand cost no more than one.
 """
 
 import re
@@ -77,7 +76,7 @@ CUES = (
 
 
 def parse_pattern(text: str) -> Cue:
-    """Parse a pattern such as `[name] better known as *` or `* aka [name]`. Raises UsageError."""
+    """Parse `[name] better known as *` or `* aka [name]`."""
     match = re.fullmatch(r"\s*(\[name\]|\*)(.+?)(\[name\]|\*)\s*", text, re.IGNORECASE | re.DOTALL)
     words = " ".join(match[2].split()) if match else ""
     if match is None or match[1] == match[3] or len(words) < 2 or "*" in words or len(words) > 80:
@@ -89,10 +88,10 @@ def parse_pattern(text: str) -> Cue:
 
 
 def build_scanner(cues: tuple[Cue, ...]) -> CueScanner:
-    """Build one scanner for all cues. Longer cues win over those they contain.
+    """Build a scanner for all cues. Longer cues win over those they contain.
 
-    A cue is searched without its first letter, which is checked afterwards in any case: fewer and longer search strings
-    make the automaton faster. Short cues (AKA) are searched whole, also in capitals.
+    Cues are searched without their first letter, which is checked afterwards in any case: this makes the automaton
+    faster. Short cues (AKA) are searched whole.
     """
     forms: dict[bytes, list[tuple[bytes, int]]] = {}
     for number, cue in enumerate(cues):

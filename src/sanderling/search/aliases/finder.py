@@ -1,8 +1,4 @@
-"""Find aliases of persons, places, drugs, functions in texts (GPC-5).
-
-Texts are (source, text) pairs from an archive, an index or files. Candidates of each name are ranked by the number of
-sources, with counts, sentences and sources.
-"""
+"""Find aliases of persons, places, drugs, functions in texts (GPC-5), ranked by the number of sources."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +22,6 @@ TextLoader = Callable[[T], Iterable[SourceText]]
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """An alias candidate and its evidence."""
-
     alias: str
     count: int
     source_count: int
@@ -38,7 +32,7 @@ class Alias:
 
 @dataclass(slots=True)
 class AliasEvidence:
-    """The evidence for one candidate. Memory is bounded: the source count is exact up to 10,000."""
+    """The evidence for an alias, bounded in memory."""
 
     variants: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
@@ -72,7 +66,7 @@ def add_mentions(evidence: EvidenceByName, mentions: Iterable[Mention]) -> None:
 
 
 def merge_evidence(target: EvidenceByName, addition: EvidenceByName) -> None:
-    """Merge the evidence of another process into `target`."""
+    """Merge the evidence of another process."""
     for name, candidates in addition.items():
         known_candidates = target.setdefault(name, {})
         for key, evidence in candidates.items():
@@ -84,7 +78,7 @@ def merge_evidence(target: EvidenceByName, addition: EvidenceByName) -> None:
 
 
 def rank_aliases(candidates: Mapping[str, AliasEvidence]) -> list[Alias]:
-    """Sort candidates by source count, then by mention count."""
+    """Sort by source count, then by mention count."""
     aliases = [
         Alias(
             evidence.variants.most_common(1)[0][0],
@@ -106,9 +100,9 @@ def find_aliases(
     workers: int = 1,
     load: "TextLoader[T] | None" = None,
 ) -> dict[str, list[Alias]]:
-    """Find candidates for many names in one pass. The result has an entry for every name.
+    """Find aliases of many names in a single pass.
 
-    Items are texts, or anything that `load` converts to texts (in the worker processes if there are several).
+    Items are texts, or anything that `load` converts to texts (in the worker processes).
     """
     names = list(names)
     return rank_by_name(names, NameMatcher(names, cues), find_evidence(items, names, cues, workers, load))
@@ -117,14 +111,12 @@ def find_aliases(
 def find_evidence(
     items: Iterable[T], names: list[str], cues: Sequence[Cue], workers: int = 1, load: "TextLoader[T] | None" = None
 ) -> EvidenceByName:
-    """Collect the evidence in all items, in parallel if there are several workers."""
     if workers > 1:
         return _collect_in_parallel(items, (names, tuple(cues), load), workers)
     return collect_evidence(_load_texts(items, load), NameMatcher(names, cues))
 
 
 def rank_by_name(names: Iterable[str], matcher: NameMatcher, evidence: EvidenceByName) -> dict[str, list[Alias]]:
-    """Rank the evidence of each name."""
     return {name: rank_aliases(evidence.get(matcher.names.get(fold_name(name), name), {})) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Find places where a text gives an alias of a given name."""
+"""Find places where a text gives an alias of a name."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -16,8 +16,6 @@ PUNCTUATION = "\"“”„«»‘’'`.,;:()[]{}"
 
 
 class Mention(NamedTuple):
-    """A place where a text gives an alias of a name."""
-
     name: str
     alias: str
     cue: str
@@ -26,13 +24,11 @@ class Mention(NamedTuple):
 
 
 def fold_name(text: str) -> str:
-    """Normalize case, whitespace and quotes of a name for comparison."""
+    """Normalize case, whitespace and quotes."""
     return " ".join(text.split()).strip(PUNCTUATION).casefold()
 
 
 class NameMatcher:
-    """The names to find aliases for, and the cue scanner."""
-
     def __init__(self, names: Iterable[str], cues: Sequence[Cue] = CUES) -> None:
         self.names = {fold_name(name): name for name in names if fold_name(name)}
         self.cues = tuple(cues)
@@ -40,12 +36,12 @@ class NameMatcher:
         self.max_words = max((len(name.split()) for name in self.names), default=0)
 
     def match_end(self, text: str) -> str | None:
-        """Return the longest given name that a text ends with, or None."""
+        """Return the longest name that a text ends with, or None."""
         words = text[-WINDOW_BYTES:].split()[-self.max_words :]
         return next((name for n in range(len(words)) if (name := self.names.get(fold_name(" ".join(words[n:]))))), None)
 
     def match_start(self, text: str) -> str | None:
-        """Return the longest given name that a text starts with, or None."""
+        """Return the longest name that a text starts with, or None."""
         words = text[:WINDOW_BYTES].split(maxsplit=self.max_words + 1)[: self.max_words + 1]
         while words and words[0].lower() in ("a", "an", "the"):
             words.pop(0)
@@ -54,7 +50,6 @@ class NameMatcher:
 
 
 def find_mentions(source: str, text: str | bytes, matcher: NameMatcher) -> Iterator[Mention]:
-    """Yield every alias of a given name in a text."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     for which, start, end in matcher.scan(data):
         if _is_inside_word(data, start, end):
@@ -72,7 +67,7 @@ def _is_inside_word(data: bytes, start: int, end: int) -> bool:
 
 
 def _find_pairs(left: str, right: str, matcher: NameMatcher, cue: Cue) -> Iterator[tuple[str, str]]:
-    """Yield (name, alias) from the text on both sides of a cue."""
+    """Yield (name, alias) around a cue."""
     contexts = list(list_name_contexts(left))
     if cue.name_first:
         name = next((found for text in contexts if (found := matcher.match_end(text))), None)
@@ -88,7 +83,7 @@ def _find_pairs(left: str, right: str, matcher: NameMatcher, cue: Cue) -> Iterat
 
 
 def _read_alias_list(right: str, requires_name: bool) -> Iterator[str]:
-    """Yield the alias after a cue, and quoted ones that follow: `A, also known as B, "C" or "D"`."""
+    """Yield the aliases after a cue: `A, also known as B, "C" or "D"`."""
     rest = right
     for number in range(4):
         alias = take_leading_phrase(rest, requires_name or number > 0)

@@ -1,4 +1,4 @@
-"""Delimit names in running text: the phrase after a cue, the phrase before it, the sentence around it."""
+"""Delimit names in running text around a cue."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ NAME_PARTICLES = _split_words(
 
 
 def take_leading_phrase(text: str, requires_name: bool) -> str:
-    """Return the phrase at the start of a text, within its block; empty if none."""
+    """Return the phrase at the start of a text, or an empty string."""
     text = LEADING_ARTICLE.sub("", text.lstrip(" \t:,").partition("\n")[0], count=1)
     if text[:1] in QUOTE_PAIRS:
         end = text.find(QUOTE_PAIRS[text[0]], 1)
@@ -61,7 +61,7 @@ def _is_name(word: str) -> bool:
 
 
 def _take_named_words(words: list[str]) -> Iterator[str]:
-    """Take capitalized words and the particles and dashes between them; code stands alone."""
+    """Take capitalized words with particles between them; code stands alone."""
     for index, word in enumerate(words[:MAX_NAMED_WORDS]):
         following = words[index + 1][:1] if index + 1 < len(words) else ""
         is_particle = (word.lower() in NAME_PARTICLES or word in "-–&") and following.isupper()
@@ -82,7 +82,7 @@ def _take_plain_words(words: list[str]) -> Iterator[str]:
 
 
 def _ends_phrase(word: str) -> bool:
-    """Return whether a phrase ends with this word. Initials ("J.") and paired brackets do not end it."""
+    """Return whether a phrase ends here. Initials ("J.") and paired brackets do not end it."""
     if word[-1] == ")" and "(" in word:
         return False
     if word[-1] == "." and len(word) <= 3 and word[:1].isupper():
@@ -102,7 +102,7 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def take_trailing_phrase(text: str, requires_name: bool) -> str:
-    """Return the phrase at the end of a text; empty if none."""
+    """Return the phrase at the end of a text, or an empty string."""
     text = text.rstrip().rpartition("\n")[2].rstrip(" ¶")
     if text[-1:] in OPENING_QUOTES:
         start = text.rfind(OPENING_QUOTES[text[-1]], 0, -1)
@@ -118,7 +118,6 @@ def take_trailing_phrase(text: str, requires_name: bool) -> str:
 
 
 def _continues_phrase(words: list[str], index: int, requires_name: bool) -> bool:
-    """Return whether the phrase at the end extends back to this word."""
     word, taken = words[index], words[index + 1 :]
     if taken and (_ends_phrase(word) or taken[0][:1] in "([{" or STANDALONE_CODE.search(taken[-1])):
         return False
@@ -133,7 +132,7 @@ def _continues_phrase(words: list[str], index: int, requires_name: bool) -> bool
 
 
 def list_name_contexts(left: str) -> Iterator[str]:
-    """Yield the texts that may end with the name: without filler words, a parenthesis, an apposition."""
+    """Yield texts that may end with the name: without filler, parenthesis, apposition."""
     bare = strip_filler(left)
     yield bare
     if bare.endswith(")"):
@@ -145,7 +144,6 @@ def list_name_contexts(left: str) -> Iterator[str]:
 
 
 def strip_filler(left: str) -> str:
-    """Strip filler words and punctuation from the end."""
     while True:
         left = left.rstrip(" \t\r\n,;:([—–-")
         head, _, word = left.replace("\n", " ").rpartition(" ")
@@ -157,7 +155,6 @@ def strip_filler(left: str) -> str:
 
 
 def extract_sentence(left: str, cue: str, right: str, max_length: int = 300) -> str:
-    """Return the sentence that contains a cue."""
     start = max(left.rfind(". ") + 2, left.rfind("! ") + 2, left.rfind("? ") + 2, left.rfind("\n\n") + 2)
     ends = [
         position + 1

@@ -1,4 +1,4 @@
-"""Read texts, links and redirects of a stored collection for alias search."""
+"""Read texts, links and redirects of a collection."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +22,6 @@ MAX_PAGE_BYTES = 16 << 20
 
 
 class StoredPageRef(NamedTuple):
-    """The location of a stored page, for reading in another process."""
-
     url: str
     folder: Path
     file: str
@@ -32,7 +30,7 @@ class StoredPageRef(NamedTuple):
 
 
 def list_stored_pages(db: Connection, archive: Path) -> Iterator[StoredPageRef]:
-    """Yield the newest stored body of every page, in archive order."""
+    """Yield the newest body of every page, in archive order."""
     rows = db.execute(
         """SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p
         JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
@@ -61,12 +59,12 @@ def read_page_text(page: StoredPageRef) -> Iterator[SourceText]:
 
 
 def join_lines(body: bytes) -> bytes:
-    """Join the lines of each paragraph, so that a cue may span a line break."""
+    """Join the lines of paragraphs, so that a cue may span a line break."""
     return b"\n".join(b" ".join(paragraph.split()) for paragraph in body.split(b"\n\n"))
 
 
 def load_anchors(db: Connection) -> Iterator[Anchor]:
-    """Yield every stored link with a text; targets are URL ids."""
+    """Yield links with text; targets are URL ids."""
     for source, packed in db.execute(
         """SELECT h.name || u.path, p.links FROM pages AS p
         JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host WHERE p.links <> x''"""
@@ -78,7 +76,7 @@ def load_anchors(db: Connection) -> Iterator[Anchor]:
 
 
 def load_redirects(db: Connection) -> Iterator[Redirect]:
-    """Yield every stored redirect whose target has a title."""
+    """Yield redirects whose target has a title."""
     for page in load_pages(db, "p.location <> ''"):
         normalized = normalize_url(page.location)
         target = find_url_id(db, normalized.url) if normalized else 0

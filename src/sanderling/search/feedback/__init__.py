@@ -1,10 +1,7 @@
-"""User feedback: events in, page weights and unmet queries out.
+"""User feedback: from events to page weights and unmet queries.
 
-A result page logs the ranking it showed under a query id; the tracker logs what users did with it, named as in User
-Behavior Insights. `learn` computes weights from -1 to 1, which search applies and explains. A search without
-satisfying results becomes an unmet query for workers to crawl. Network addresses of users are not recorded.
+    events -> event_log -> click_model, apriori -> learn -> engine
+    rating -> unmet_queries -> a crawl for similar pages
 
-    events       events, rankings, actions              click_model    clicks without position bias, client trust
-    event_log    database: retention, export, erasure   apriori        frequent action sets, page weights
-    learn        from the log to weights to search      unmet_queries  queries to crawl more pages for
+Events are named as in User Behavior Insights. Network addresses are not recorded.
 """

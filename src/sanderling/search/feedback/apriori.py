@@ -1,7 +1,7 @@
 """Mine frequent sets of user actions and weight pages by them (MIG-14).
 
-A transaction is the set of action numbers of one user on one page. Sets are mined depth first over bit sets of
-transactions (Eclat), which gives the result of Apriori without repeated counting.
+A transaction is the set of actions of a user on a page. Eclat over bit sets gives the result of Apriori without
+repeated counting.
 """
 
 import math
@@ -20,8 +20,6 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 class PatternWeight(Struct, frozen=True):
-    """The weight of a page by the actions of its users."""
-
     pattern: tuple[int, ...]  # the largest frequent set; empty if none has two actions
     weight: float  # sum of the confidences above the threshold
     normalized_weight: float  # divided by the number of proper subsets: 0..1, comparable between pages
@@ -29,12 +27,11 @@ class PatternWeight(Struct, frozen=True):
 
 
 def compute_min_count(min_support: float, transactions: int) -> int:
-    """Return the number of transactions that makes a set frequent."""
     return max(1, math.ceil(min_support * transactions - _EPSILON))
 
 
 def find_frequent_sets(transactions: Sequence[Collection[Item]], min_count: int) -> dict[frozenset[Item], int]:
-    """Return every set of items in at least `min_count` transactions, with its count."""
+    """Return sets of items in at least `min_count` transactions, with counts."""
     item_bits: dict[Item, int] = {}
     for number, transaction in enumerate(transactions):
         for item in set(transaction):
@@ -59,7 +56,7 @@ def _extend_sets(
 def find_rules(
     counts: Mapping[frozenset[Item], int], min_confidence: float
 ) -> Iterator[tuple[frozenset[Item], Item, float]]:
-    """Yield every rule (set, implied item, confidence) with at least `min_confidence`."""
+    """Yield (set, implied item, confidence)."""
     for whole, count in counts.items():
         for item in whole if len(whole) > 1 else ():
             confidence = count / counts[whole - {item}]
@@ -68,7 +65,7 @@ def find_rules(
 
 
 def compute_confidences(pattern: Collection[int], counts: Mapping[frozenset[int], int]) -> dict[tuple[int, ...], float]:
-    """Compute support(F) / support(s) for every proper, non-empty subset s of the pattern F."""
+    """Compute support(F) / support(s) for every proper subset s of the pattern F."""
     support = counts[frozenset(pattern)]
     subsets = [s for size in range(1, len(pattern)) for s in combinations(sorted(pattern), size)]
     return {subset: support / counts[frozenset(subset)] for subset in subsets}
@@ -77,7 +74,7 @@ def compute_confidences(pattern: Collection[int], counts: Mapping[frozenset[int]
 def compute_pattern_weight(
     pattern: Collection[int], counts: Mapping[frozenset[int], int], min_confidence: float = MIN_CONFIDENCE
 ) -> PatternWeight:
-    """Sum the confidences of a pattern that reach the threshold."""
+    """Sum the confidences that reach the threshold."""
     confidences = compute_confidences(pattern, counts)
     weight = sum(value for value in confidences.values() if value >= min_confidence - _EPSILON)
     return PatternWeight(tuple(sorted(pattern)), weight, weight / len(confidences) if confidences else 0.0, confidences)
@@ -88,7 +85,7 @@ def compute_page_weight(
     min_support: float = MIN_SUPPORT,
     min_confidence: float = MIN_CONFIDENCE,
 ) -> PatternWeight:
-    """Weight a page by its largest frequent set of actions; of several, by the heaviest."""
+    """Weight a page by its largest, then heaviest frequent set."""
     counts = find_frequent_sets(transactions, compute_min_count(min_support, len(transactions)))
     size = min(max(map(len, counts), default=0), MAX_PATTERN_SIZE)
     if size < 2:

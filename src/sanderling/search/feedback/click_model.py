@@ -1,9 +1,8 @@
 """Learn page weights from clicks with a position-based click model.
 
-P(click) = P(examined) x P(attractive). Examination falls with the position; clicks divided by expected views estimate
-attractiveness. Rates back off from (query, page) to page to the global average, and a rate above the average must be
-significant. Clients whose satisfied clicks no other client repeats lose trust, so that a minority cannot move the
-order (measured in benchmarks/search/click_feedback.py).
+P(click) = P(examined) x P(attractive). Clicks divided by expected views estimate attractiveness; rates back off from
+(query, page) to page to the average. Clients whose satisfied clicks no other client repeats lose trust, so a minority
+cannot move the order (measured in benchmarks/search/click_feedback.py).
 """
 
 import math
@@ -27,7 +26,7 @@ ANY_QUERY = ""  # the key of weights that apply to any query
 
 
 class RankingImpression(Struct, frozen=True):
-    """A ranking shown to a client, and the satisfaction of each click in it."""
+    """A ranking shown to a client, with the satisfaction of its clicks."""
 
     client_id: str
     query_key: str
@@ -37,8 +36,6 @@ class RankingImpression(Struct, frozen=True):
 
 
 class ClickWeight(Struct, frozen=True):
-    """The learned weight of a page for a query."""
-
     value: float  # -1..1
     clicks: float
     expected_views: float  # sum of P(examined) over the positions shown
@@ -49,8 +46,6 @@ QueryPage = tuple[str, str]
 
 
 class _ClickSums(Struct):
-    """Clicks and expected views per query and page."""
-
     clicks: dict[QueryPage, float]
     views: dict[QueryPage, float]
     viewer_trust: dict[QueryPage, float]  # sum of the trust of clients that saw it
@@ -59,12 +54,12 @@ class _ClickSums(Struct):
 
 
 def compute_examination(position: int) -> float:
-    """Return the probability that a user examines a position."""
+    """Return P(examined) of a position."""
     return float(max(1, position) ** -EXAMINATION_DECAY)
 
 
 def compute_weights(impressions: Iterable[RankingImpression]) -> dict[QueryPage, ClickWeight]:
-    """Compute weights of (query, page) pairs and of (`ANY_QUERY`, page)."""
+    """Compute weights of (query, page) and (`ANY_QUERY`, page)."""
     limited = limit_impressions(impressions)
     trust = compute_trust(limited)
     sums = sum_clicks(limited, trust)
@@ -75,7 +70,7 @@ def compute_weights(impressions: Iterable[RankingImpression]) -> dict[QueryPage,
 
 
 def limit_impressions(impressions: Iterable[RankingImpression]) -> list[RankingImpression]:
-    """Keep the first impressions of each client, per query and in total."""
+    """Keep the first impressions per client."""
     per_query: dict[QueryPage, int] = defaultdict(int)
     per_client: dict[str, int] = defaultdict(int)
     limited = []
@@ -91,7 +86,7 @@ def limit_impressions(impressions: Iterable[RankingImpression]) -> list[RankingI
 
 
 def sum_clicks(impressions: Sequence[RankingImpression], trust: Mapping[str, float]) -> _ClickSums:
-    """Sum clicks and expected views, weighted by client trust."""
+    """Sum clicks and expected views, weighted by trust."""
     clicks: dict[QueryPage, float] = defaultdict(float)
     views: dict[QueryPage, float] = defaultdict(float)
     viewers: dict[QueryPage, dict[str, float]] = defaultdict(dict)
@@ -115,7 +110,7 @@ def _sum_trust(trust_by_client: Mapping[QueryPage, Mapping[str, float]]) -> dict
 
 
 def compute_trust(impressions: Sequence[RankingImpression]) -> dict[str, float]:
-    """Compute the trust of each client: how far other clients confirm its satisfied clicks."""
+    """Compute how far other clients confirm the satisfied clicks of each client."""
     trust: dict[str, float] = {}
     for _ in range(TRUST_ROUNDS):
         sums = sum_clicks(impressions, trust)
@@ -182,7 +177,7 @@ def _compute_page_weight(
 
 
 def compute_damped_weight(clicks: float, views: float, prior: float, strength: float, average: float) -> float:
-    """Return the log ratio of the smoothed rate to the average, from -1 to 1; positive only if significant."""
+    """Return the log ratio of the smoothed rate to the average, from -1 to 1."""
     if average <= 0:
         return 0.0
     rate = (clicks + strength * prior) / (views + strength)

@@ -1,4 +1,4 @@
-"""The event log: shown rankings and user actions, with retention, export and erasure."""
+"""The event log: rankings and user actions, with retention, export and erasure."""
 
 import contextlib
 import json
@@ -23,8 +23,6 @@ MAX_EVENTS_PER_MINUTE = 240  # per client; the rest is dropped, since no human r
 
 
 class EventCount(Struct, frozen=True):
-    """Number of events and clients, and total dwell time."""
-
     name: str
     count: int
     clients: int
@@ -32,7 +30,7 @@ class EventCount(Struct, frozen=True):
 
 
 class EventLog:
-    """Writes and reads user events. One connection, one writer at a time."""
+    """Writes and reads user events over a single connection."""
 
     def __init__(self, db: Connection, signal_folder: Path | None = None) -> None:
         self.db = db
@@ -40,7 +38,6 @@ class EventLog:
         self.lock = threading.Lock()
 
     def record_ranking(self, ranking: ShownRanking) -> None:
-        """Record a ranking as it was shown."""
         row = (
             ranking.query_id,
             ranking.client_id,
@@ -54,7 +51,7 @@ class EventLog:
             self.db.execute("INSERT OR IGNORE INTO rankings VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def record_events(self, events: Sequence[UserEvent]) -> int:
-        """Record events. Returns how many were accepted; a client above the rate limit is cut off."""
+        """Record events within the rate limit. Returns the number accepted."""
         rows = []
         with self.lock:
             remaining = {
@@ -78,19 +75,19 @@ class EventLog:
         return int(self.db.execute(sql, (client, since)).fetchone()[0])
 
     def raise_signal(self, signal: Signal, detail: str, now: float) -> None:
-        """Record a signal. Its detail, which users typed, stays in this database, where it can be erased."""
+        """Record a signal. Its detail stays here, where it can be erased."""
         with self.lock:
             self.db.execute("INSERT INTO signals (at, name, detail) VALUES (?, ?, ?)", (now, signal, detail))
         if self.signal_folder is not None:
             append_events(self.signal_folder, [SignalEvent(now, signal, 1)])
 
     def list_signals(self, limit: int = 50) -> list[SignalEvent]:
-        """Return the last signals, newest first."""
+        """Return signals, newest first."""
         sql = "SELECT at, name, detail FROM signals ORDER BY id DESC LIMIT ?"
         return [SignalEvent(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (limit,))]
 
     def delete_expired(self, now: float, days: float = RETENTION_DAYS) -> int:
-        """Delete rows older than the retention period. Returns the number of rows."""
+        """Delete rows older than the retention period. Returns their number."""
         before = now - days * 86400
         with self.lock:
             return sum(
@@ -99,7 +96,7 @@ class EventLog:
             )
 
     def erase(self, client: str = "") -> int:
-        """Erase one client, or all if empty, and all learned weights. Returns the number of rows."""
+        """Erase a client (empty: all) and all learned weights. Returns the number of rows."""
         with self.lock:
             deleted = 0
             for table in ("rankings", "events"):
@@ -114,7 +111,7 @@ class EventLog:
         return deleted
 
     def export(self, client: str = "") -> Iterator[dict[str, object]]:
-        """Yield rankings and events of one client, or of all if empty, in the UBI query and event formats."""
+        """Yield rankings and events of a client (empty: all) in the UBI formats."""
         where, values = ("WHERE client_id = ?", (client,)) if client else ("", ())
         for id_, client_id, query, at, first, urls in self.db.execute(
             f"SELECT query_id, client_id, query, at, first_position, urls FROM rankings {where} ORDER BY at", values
@@ -127,7 +124,7 @@ class EventLog:
             yield {"type": "event", **event, "attributes": json.loads(event["attributes"])}
 
     def count_events(self, group_by: str, since: float = 0.0, limit: int = 50) -> list[EventCount]:
-        """Count events grouped by action, page, day or query."""
+        """Count by action, page, day or query."""
         column = {
             "action": "action_name", "page": "object_id", "day": "strftime('%Y-%m-%d', e.at, 'unixepoch')",
             "query": "coalesce((SELECT query FROM rankings AS r WHERE r.query_id = e.query_id), '')",
@@ -146,14 +143,13 @@ class EventLog:
 
 
 def open_event_log(folder: Path) -> EventLog:
-    """Open the event log of a collection; create it if missing."""
     db = connect_private_sqlite(folder / DATABASE)
     apply_migrations(db, {"feedback": MIGRATIONS})
     return EventLog(db, folder / "logs")
 
 
 def build_query_key(text: str) -> str:
-    """Build the key of equivalent queries: sorted stems without filters and stop words."""
+    """Build the key of equivalent queries: sorted stems, no filters or stop words."""
     query = parse_query(text, 0.0)
     words = " ".join(t.text for group in query.term_groups for t in group if not is_stop_word(t.text, "en"))
     return " ".join(sorted(set(stem_text(words, "en").split())))[:MAX_TEXT_LENGTH]

@@ -1,4 +1,4 @@
-"""Events of user behavior, named as in User Behavior Insights so that other tools can read them."""
+"""User events, named as in User Behavior Insights."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class UserAction(StrEnum):
-    """Recorded user actions; the first thirteen are those of MIG Table 6.1."""
+    """User actions; the first thirteen are those of MIG Table 6.1."""
 
     SCROLL = "scroll"
     COPY = "copy"
@@ -51,8 +51,6 @@ class UserEvent(Struct, frozen=True):
 
 
 class ShownRanking(Struct, frozen=True):
-    """A ranking as it was shown to a user."""
-
     query_id: str
     client_id: str
     query: str

@@ -1,4 +1,4 @@
-"""Learn page weights from the event log and provide them to the search."""
+"""Learn page weights from the event log for the search."""
 
 import json
 from collections import defaultdict
@@ -39,7 +39,7 @@ class LearningSummary(Struct, frozen=True):
 def learn_weights(
     log: EventLog, now: float, min_support: float = MIN_SUPPORT, min_confidence: float = MIN_CONFIDENCE
 ) -> LearningSummary:
-    """Compute weights from clicks and action patterns, and replace the stored weights."""
+    """Replace the stored weights by those of clicks and action patterns."""
     log.raise_signal(Signal.MINING, "weights are learned", now)
     impressions = load_impressions(log)
     weights = compute_weights(impressions)
@@ -55,7 +55,6 @@ def learn_weights(
 
 
 def load_impressions(log: EventLog) -> list[RankingImpression]:
-    """Join rankings with the satisfaction of their clicks."""
     rows = log.db.execute(
         "SELECT query_id, client_id, key, urls, first_position FROM rankings ORDER BY at DESC LIMIT ?", (MAX_RANKINGS,)
     ).fetchall()
@@ -74,7 +73,7 @@ def load_impressions(log: EventLog) -> list[RankingImpression]:
 
 
 def _load_actions(log: EventLog) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the value (seconds) or count of each action, per ranking and URL."""
+    """Return seconds or count of each action, per ranking and URL."""
     actions: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for query_id, url, action, value, count in log.db.execute(
         "SELECT query_id, object_id, action_name, max(value), sum(count) FROM events"
@@ -85,7 +84,7 @@ def _load_actions(log: EventLog) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def compute_satisfaction(actions: Mapping[str, float]) -> float:
-    """Return the satisfaction with a result, from 0 to 1; 0 if it was not clicked."""
+    """Return satisfaction from 0 (not clicked) to 1."""
     if UserAction.CLICK not in actions:
         return 0.0
     if STRONG_ACTIONS & actions.keys() or actions.get(UserAction.ACTIVE, 0.0) >= SATISFIED_SECONDS:
@@ -105,7 +104,7 @@ def _find_top_queries(impressions: Sequence[RankingImpression]) -> list[str]:
 def mine_patterns(
     log: EventLog, keys: Sequence[str], min_support: float, min_confidence: float
 ) -> dict[tuple[str, str], PatternWeight]:
-    """Compute the pattern weight of each page of these queries, with one transaction per user."""
+    """Compute pattern weights of the pages of these queries."""
     found = {}
     for key in keys:
         transactions: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
@@ -136,7 +135,7 @@ def _build_weight_row(
 
 
 class ClickWeights:
-    """The learned weights as a `BehaviorModel`; read again after learning."""
+    """The learned weights as a `BehaviorModel`."""
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
@@ -144,7 +143,7 @@ class ClickWeights:
         self._page_weights: dict[int, float] = {}
 
     def __call__(self, query: str) -> Callable[[int], float]:
-        """Return the weight function of a query, which backs off to the weights for any query."""
+        """Return the weight function of a query."""
         self._refresh()
         query_weights = self._load_weights(build_query_key(query))
         page_weights = self._page_weights
@@ -159,7 +158,7 @@ class ClickWeights:
         return {compute_page_id(url): weight for url, weight in rows}
 
     def get_version(self) -> str:
-        """Return when weights were last learned; empty if never, or erased since."""
+        """Return when weights were learned; empty if never or erased."""
         row = self.log.db.execute(
             "SELECT value FROM meta WHERE name = 'learned_at' AND EXISTS (SELECT 1 FROM weights)"
         ).fetchone()
@@ -173,7 +172,7 @@ class ClickWeights:
 
 
 def load_page_weights(folder: Path) -> dict[str, float]:
-    """Return the weights of pages for any query, from -1 to 1; empty without an event log."""
+    """Return the weights of pages for any query."""
     if not (folder / DATABASE).exists():
         return {}
     with closing(open_event_log(folder)) as log:

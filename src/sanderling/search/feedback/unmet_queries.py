@@ -1,4 +1,4 @@
-"""Unmet queries: searches without satisfying results, for which workers crawl similar pages (MIG-11, MIG-13)."""
+"""Unmet queries, for which workers crawl similar pages (MIG-11, MIG-13)."""
 
 import json
 
@@ -12,7 +12,7 @@ OPEN, CLAIMED, ANSWERED = "open", "taken", "answered"
 
 
 class UnmetQuery(Struct, frozen=True):
-    """A request for pages similar to the top results of a query that was not satisfied."""
+    """A request for pages similar to the top results of a query."""
 
     id: int
     query: str
@@ -25,7 +25,7 @@ class UnmetQuery(Struct, frozen=True):
 
 
 def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: int, now: float) -> UnmetQuery:
-    """Raise Low_Rating and store an unmet query, unless an equivalent one is waiting, which is returned."""
+    """Store an unmet query and raise its signals. Returns an equivalent waiting query instead, if any."""
     key = build_query_key(query)
     log.raise_signal(Signal.LOW_RATING, query, now)
     waiting = [unmet for unmet in list_unmet_queries(log, key) if unmet.state != ANSWERED]
@@ -41,7 +41,7 @@ def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: in
 
 
 def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[UnmetQuery]:
-    """Return unmet queries, newest first; only those with this key unless it is empty."""
+    """Return unmet queries (of a key), newest first."""
     where, values = ("WHERE key = ?", (key,)) if key else ("", ())
     rows = log.db.execute(
         f"SELECT id, query, urls, at, state, known, found, answered_at FROM briefs {where} ORDER BY id DESC LIMIT ?",
@@ -51,7 +51,7 @@ def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[Un
 
 
 def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
-    """Claim all open queries for a crawl and return them."""
+    """Claim and return all open queries."""
     with log.lock:
         waiting = [unmet for unmet in list_unmet_queries(log) if unmet.state == OPEN]
         log.db.executemany("UPDATE briefs SET state = ? WHERE id = ?", [(CLAIMED, unmet.id) for unmet in waiting])
@@ -59,13 +59,13 @@ def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
 
 
 def release_unmet_queries(log: EventLog) -> None:
-    """Reopen claimed queries whose crawl ended without an answer."""
+    """Reopen claimed queries whose crawl has ended."""
     with log.lock:
         log.db.execute("UPDATE briefs SET state = ? WHERE state = ?", (OPEN, CLAIMED))
 
 
 def complete_unmet_query(log: EventLog, unmet_query_id: int, new_page_count: int, now: float) -> None:
-    """Store the number of new pages for an unmet query and raise Done."""
+    """Store the number of new pages and raise Done."""
     with log.lock:
         log.db.execute(
             "UPDATE briefs SET state = ?, found = ?, answered_at = ? WHERE id = ?",

@@ -1,4 +1,4 @@
-"""Aggregate queries over a crawl: totals, rates, freshness, schedule, hosts, errors."""
+"""Totals, rates, freshness, schedule, hosts, errors."""
 
 import msgspec
 
@@ -12,8 +12,6 @@ STORED_CONDITION = "status BETWEEN 200 AND 299 AND url NOT IN (SELECT id FROM ur
 
 
 class CrawlTotals(msgspec.Struct, frozen=True):
-    """Sums over whole tables."""
-
     pages: int
     urls: dict[str, int]
     stored_bytes: int
@@ -41,7 +39,7 @@ def count_totals(db: Connection, now: float) -> CrawlTotals:
 
 
 def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, float]:
-    """Return visits and bytes per second over the last ten seconds."""
+    """Return visits and bytes per second, over ten seconds."""
     row = db.execute(
         "SELECT count(*), coalesce(sum(wire_bytes), 0) FROM visits WHERE id > ? AND at > ?",
         (last_visit - RECENT_VISITS * 10, now - 10),
@@ -50,7 +48,7 @@ def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, f
 
 
 def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartPoint]:
-    """Return visits per second for each of the last minutes."""
+    """Return visits per second for each minute."""
     since = now - minutes * 60
     first = _find_visit_at(db, since)
     rows = dict(
@@ -63,7 +61,7 @@ def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartP
 
 
 def _find_visit_at(db: Connection, timestamp: float) -> int:
-    """Return a visit id shortly before a time, by binary search: ids increase with time."""
+    """Return a visit id shortly before a time, by binary search."""
     low, high = 1, int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
     while low < high:
         middle = (low + high) // 2
@@ -97,7 +95,7 @@ READY_AT_SQL = (
 
 
 def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
-    """Return the next URLs to visit: queued ones, then scheduled revisits, with reasons."""
+    """Return queued URLs, then scheduled revisits."""
     rows = db.execute(
         f"SELECT h.name || u.path, {READY_AT_SQL}, q.rank, u.depth, u.source, h.hold, u.attempts,"
         " EXISTS (SELECT 1 FROM pages AS p WHERE p.url = u.id)"
@@ -136,7 +134,7 @@ ERROR_SCAN_VISITS = 20_000  # last visits that are searched
 
 
 def list_hosts(db: Connection, limit: int) -> list[tuple[int, HostStatusRow]]:
-    """Return contacted hosts with their ids: with queued URLs first, then with failures."""
+    """Return contacted hosts: with queued URLs first, then with failures."""
     rows = db.execute(
         "SELECT id, name, waiting, leased, open_at, hold, strikes, verdict, robots_status FROM hosts"
         " WHERE waiting > 0 OR leased > 0 OR strikes > 0 OR robots_status >= 0"
@@ -155,7 +153,7 @@ def count_host_pages(db: Connection, host: int) -> int:
 
 
 def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
-    """Return the last failed visits. A missing sitemap is not an error: most sitemap URLs are guesses."""
+    """Return failed visits. A missing sitemap is not an error: most sitemap URLs are guesses."""
     rows = db.execute(
         "SELECT h.name || u.path, v.at, v.outcome, v.reason, v.status FROM"
         f" (SELECT * FROM visits ORDER BY id DESC LIMIT {ERROR_SCAN_VISITS}) AS v"
@@ -168,7 +166,6 @@ def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
 
 
 def count_reasons(db: Connection) -> dict[str, dict[str, int]]:
-    """Count skipped and failed URLs by reason."""
     counts: dict[str, dict[str, int]] = {"skipped": {}, "failed": {}}
     for state, reason, count in db.execute(
         "SELECT state, reason, count(*) FROM urls WHERE state IN ('skipped', 'failed') AND role = 'page'"

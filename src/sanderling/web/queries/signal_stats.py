@@ -1,4 +1,4 @@
-"""The signals between components for the dashboard, including those never raised."""
+"""The signals between components for the dashboard."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ RECENT_SIGNALS = 200  # rows of the event log
 
 
 class SignalRow(Struct, frozen=True):
-    """A signal, its sender, receiver and meaning, and when it was last raised (0: never)."""
+    """A signal, and when it was last raised (0: never)."""
 
     name: str
     source: str
@@ -21,7 +21,7 @@ class SignalRow(Struct, frozen=True):
 
 
 def list_signals(app_state: AppState) -> list[SignalRow]:
-    """Return every signal in crawl order. The detail of user signals comes from the event log only."""
+    """Return every signal. Details of user signals come from the event log."""
     last = app_state.crawl_view.get_last_signals()
     for raised in reversed(app_state.event_log.list_signals(RECENT_SIGNALS)):
         logged = last.get(raised.signal)

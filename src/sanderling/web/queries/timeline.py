@@ -1,4 +1,4 @@
-"""Queries about pages over time: stored bodies, visits, changes."""
+"""Stored bodies, visits and changes of pages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +42,7 @@ def _load_titles(db: Connection, ids: Sequence[int]) -> dict[int, str]:
 
 
 def get_page(db: Connection, url: str) -> StoredPageRow | None:
-    """Return a page. None if it was never stored."""
+    """Return a page, or None."""
     id_ = resolve_url_id(db, url)
     row = db.execute(
         f"SELECT title, status, mime, language, first_seen, last_visit, {LAST_CHANGE_SQL}, visits,"
@@ -53,7 +53,7 @@ def get_page(db: Connection, url: str) -> StoredPageRow | None:
 
 
 def list_visits(db: Connection, url: str, limit: int) -> list[VisitHistoryRow]:
-    """Return the visits to a page, newest first, with their changes."""
+    """Return visits with their changes, newest first."""
     id_ = resolve_url_id(db, url)
     changes = {entry.seen_at: entry.change for entry in load_changes(db, url_id=id_)} if id_ else {}
     rows = db.execute(
@@ -71,7 +71,7 @@ def list_visits(db: Connection, url: str, limit: int) -> list[VisitHistoryRow]:
 
 
 def load_body(db: Connection, archive: Path, url: str, visit: int = 0, at: float = 0.0) -> StoredBody | None:
-    """Load a stored body: of a visit, else the last until `at`, else the last. None if not stored."""
+    """Load the body of a visit, else the last until `at`. None if not stored."""
     row = db.execute(
         "SELECT v.id, v.at, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
         " WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'not_modified')"
@@ -96,7 +96,7 @@ def _load_content_type(db: Connection, url: str) -> tuple[str, str, str]:
 
 
 def find_last_versions(db: Connection, url: str) -> tuple[int, int]:
-    """Return the visits that stored the previous and the last version of a page; 0 if there is none."""
+    """Return the visits of the previous and the last version; 0 if missing."""
     sql = "SELECT id, digest FROM visits WHERE url = ? AND outcome = 'fetched' AND length > 0 ORDER BY at, id"
     versions: list[tuple[int, bytes]] = [(0, b""), (0, b"")]
     for visit, digest in db.execute(sql, (resolve_url_id(db, url),)):
@@ -106,7 +106,7 @@ def find_last_versions(db: Connection, url: str) -> tuple[int, int]:
 
 
 def compare_bodies(before: StoredBody | None, after: StoredBody | None) -> DiffReport | None:
-    """Compare two versions by words. None if one of them is not stored."""
+    """Compare versions. None if either is not stored."""
     if before is None or after is None:
         return None
     old, new = (parse_version(body.content, body.charset, url=body.url) for body in (before, after))
@@ -114,6 +114,6 @@ def compare_bodies(before: StoredBody | None, after: StoredBody | None) -> DiffR
 
 
 def resolve_url_id(db: Connection, url: str) -> int:
-    """Return the id of a URL after normalization; 0 if it is not valid or not known."""
+    """Return the id of a normalized URL; 0 if invalid or unknown."""
     normalized = normalize_url(url)
     return find_url_id(db, normalized.url) if normalized else 0
