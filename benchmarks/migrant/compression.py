@@ -1,13 +1,12 @@
-"""What a first answer of a host weighs and costs, packed in ours and in other ways.
+"""Bytes and CPU time of the first response of a migrant, with its own and with other compression methods.
 
 python -m benchmarks.migrant.compression [--sites a,b] [--data DIR] [--write]
 
-All pages of a site are one stream, as a host sends them. The measure is the sum of gzip -6 of each page: what a web
-server that compresses would send. Seconds are of the processor.
+All pages of a site are one stream, as a migrant sends them. The baseline is the sum of gzip -6 of each page: the bodies
+that a compressing web server would send, without HTTP headers. Seconds are CPU seconds.
 """
 
 import lzma
-import os
 import sys
 import time
 import zlib
@@ -20,8 +19,9 @@ from benchmarks.lib.doc_tables import put
 from msgspec import Struct
 
 from sanderling.models import Host
-from sanderling.workers.migrant.coder import BEHIND, ORDER, Coder, Decoder
 from sanderling.workers.migrant.messages import (
+    SMALL_ZSTD_LEVEL,
+    ZSTD_LEVEL,
     MessageCompressor,
     MessageDecompressor,
     MigrantMessage,
@@ -30,11 +30,10 @@ from sanderling.workers.migrant.messages import (
     RequestedUrl,
 )
 from sanderling.workers.migrant.owner_rules import SiteRules
-from sanderling.workers.migrant.prose import ProsePacker, framed
 from sanderling.workers.migrant.rate_limit import SiteRateLimiter
-from sanderling.workers.migrant.reader import ProseUnpacker
 from sanderling.workers.migrant.site_reader import open_site_reader
 from sanderling.workers.migrant.site_walk import SiteWalk
+from sanderling.workers.worker_protocol import encode_frame
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -42,140 +41,126 @@ else:
     from backports import zstd
 
 DOCUMENT = Path("docs/explanation/migrants.md")
-DEFAULT = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc")
+DEFAULT = ("junit4-doc", "postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-doc")
 MB = 1_000_000
-MOST = 2**27
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 2**26}]
-DICTIONARY = 112 * 1024
+MAX_MESSAGE_BYTES = 2**27
+XZ_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 2**26}]
+TRAINED_DICTIONARY_BYTES = 112 * 1024  # the default of the zstd command
+WINDOW_LOG = 27
+DECOMPRESSION_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): WINDOW_LOG}
 
 
-class Packed(Struct, frozen=True):
-    """One way to pack a site."""
+class Measurement(Struct, frozen=True):
+    """Size and CPU time of one compression method."""
 
-    way: str
+    method: str
     size: int
-    packing: float
-    unpacking: float
+    compression_seconds: float
+    decompression_seconds: float
 
 
 def main() -> int:
-    """Measure, print, and write the table if asked."""
+    """Measure, print, and write the table into the documentation if requested."""
     options = options_of(__doc__, DEFAULT)
     tables = []
     for name in options.sites.split(","):
-        messages = pages_of(options.data / name / SITES[name])
-        plain = sum(len(message.body) for message in messages if isinstance(message, PageMessage))
-        gzip = sum(len(zlib.compress(message.body, 6)) for message in messages if isinstance(message, PageMessage))
-        title = f"{name}: {plain / MB:.1f} MB of pages, {gzip / MB:.2f} MB by gzip -6 of each"
-        tables.append(f"{title}\n\n{table(measure(messages), plain, gzip)}")
+        messages = load_messages(options.data / name / SITES[name])
+        bodies = [message.body for message in messages if isinstance(message, PageMessage)]
+        plain = sum(map(len, bodies))
+        gzip = sum(len(zlib.compress(body, 6)) for body in bodies)
+        title = f"{name}: {len(bodies):,} pages, {plain / MB:.1f} MB, {gzip / MB:.2f} MB with gzip -6 of each page"
+        tables.append(f"{title}\n\n{build_table(measure_methods(messages, bodies), plain, gzip)}")
         print(tables[-1], flush=True)
     if options.write:
-        put("packing", "\n\n".join(tables), DOCUMENT)
+        put("compression", "\n\n".join(tables), DOCUMENT)
     return 0
 
 
-def pages_of(root: Path) -> list[MigrantMessage]:
-    """What a host would send of this folder."""
+def load_messages(root: Path) -> list[MigrantMessage]:
+    """Return the messages a migrant sends about a folder of files."""
     site = SiteRules("http://site.example", root=str(root))
     now = time.time()
-    letter = MigrantRequest(
-        "key", "host", Host(site.site), now, now + 3600, b"nonce", (RequestedUrl("/"),), is_whole_site=True
+    request = MigrantRequest(
+        "key", "migrant", Host(site.site), now, now + 3600, b"nonce", (RequestedUrl("/"),), is_whole_site=True
     )
-    return list(SiteWalk(letter, SiteRateLimiter(site), open_site_reader(site, "sanderling")).generate_messages())
+    return list(SiteWalk(request, SiteRateLimiter(site), open_site_reader(site, "sanderling")).generate_messages())
 
 
-def measure(messages: Sequence[MigrantMessage]) -> list[Packed]:
-    """Every way, the fastest first."""
-    whole = b"".join(map(framed, messages))
-    each = [message.body for message in messages if isinstance(message, PageMessage)]
+def measure_methods(messages: Sequence[MigrantMessage], bodies: Sequence[bytes]) -> list[Measurement]:
+    """Measure all methods, roughly from fast to slow."""
+    stream = b"".join(map(encode_frame, messages))
     return [
-        timed("**fast**: zstd 9, one stream", lambda: fast(messages), read_fast),
-        learned(each),
-        timed("zstd 22, one stream", lambda: zstd.compress(whole, options=ULTRA), widely),
-        timed("xz 9, 64 MB", lambda: lzma.compress(whole, lzma.FORMAT_XZ, filters=FILTERS), lzma.decompress),
-        timed("brotli 11, 16 MB", lambda: brotli.compress(whole, quality=11, lgwin=24), brotli.decompress),
-        timed(f"PPMd {ORDER} alone", lambda: coded(whole), lambda data: decoded(data, len(whole))),
-        timed(f"**small**: PPMd {ORDER} behind shorthand", lambda: small(messages), read_small),
+        measure(f"**fast**: zstd {ZSTD_LEVEL}", lambda: compress_messages(messages, False), decompress_messages),
+        measure_trained_dictionary(bodies),
+        measure(f"**small**: zstd {SMALL_ZSTD_LEVEL}", lambda: compress_messages(messages, True), decompress_messages),
+        measure("xz 9, 64 MB", lambda: lzma.compress(stream, lzma.FORMAT_XZ, filters=XZ_FILTERS), lzma.decompress),
+        *(measure(f"zstd {level}", lambda level=level: compress_zstd(stream, level), decompress_zstd)
+          for level in (19, 22)),
+        measure("brotli 11, 16 MB", lambda: brotli.compress(stream, quality=11, lgwin=24), brotli.decompress),
     ]  # fmt: skip
 
 
-ULTRA = {
-    int(zstd.CompressionParameter.compression_level): 22, int(zstd.CompressionParameter.window_log): 27,
-    int(zstd.CompressionParameter.enable_long_distance_matching): 1,
-}  # fmt: skip
-WIDE = {int(zstd.DecompressionParameter.window_log_max): 27}
+def compress_messages(messages: Sequence[MigrantMessage], is_small: bool) -> bytes:
+    """Compress messages as a migrant does."""
+    compressor = MessageCompressor(is_small=is_small)
+    return b"".join([compressor.compress(message) for message in messages]) + compressor.flush()
 
 
-def fast(messages: Sequence[MigrantMessage]) -> bytes:
-    """As a host packs fast."""
-    packer = MessageCompressor()
-    return b"".join([packer.compress(message) for message in messages]) + packer.flush()
+def decompress_messages(data: bytes) -> list[bytes]:
+    """Decompress messages as a crawler does."""
+    return list(MessageDecompressor(MAX_MESSAGE_BYTES).decompress(data))
 
 
-def small(messages: Sequence[MigrantMessage]) -> bytes:
-    """As a host packs small."""
-    packer = ProsePacker()
-    return b"".join([packer.compress(message) for message in messages]) + b"".join(packer.finish())
+def compress_zstd(stream: bytes, level: int) -> bytes:
+    """Compress with a zstd level and a window of 128 MB."""
+    option = zstd.CompressionParameter
+    options: dict[int, int] = {
+        option.compression_level: level, option.window_log: WINDOW_LOG, option.enable_long_distance_matching: 1,
+    }  # fmt: skip
+    return zstd.compress(stream, options=options)
 
 
-def widely(data: bytes) -> bytes:
-    """With a window as wide as it was packed."""
-    return zstd.decompress(data, options=WIDE)
+def decompress_zstd(data: bytes) -> bytes:
+    """Decompress a zstd stream with a window of 128 MB."""
+    return zstd.decompress(data, options=DECOMPRESSION_OPTIONS)
 
 
-def coded(whole: bytes) -> bytes:
-    """By the model alone."""
-    coder = Coder()
-    return coder.encode(whole) + coder.end()
-
-
-def decoded(data: bytes, length: int) -> bytes:
-    """What the other side does with it."""
-    return Decoder().decode(data + bytes(BEHIND), length)
-
-
-def learned(each: Sequence[bytes]) -> Packed:
-    """Every page by itself, with a dictionary from the first tenth of them; it counts too."""
-    began = processor()
-    dictionary = zstd.train_dict(each[: len(each) // 10 + 8], DICTIONARY)
-    parts = [zstd.compress(page, 19, zstd_dict=dictionary) for page in each]
-    packing, began = processor() - began, processor()
+def measure_trained_dictionary(bodies: Sequence[bytes]) -> Measurement:
+    """Measure zstd on single pages, with a dictionary trained on a tenth of them; its size counts, too."""
+    started = time.process_time()
+    dictionary = zstd.train_dict(bodies[: len(bodies) // 10 + 8], TRAINED_DICTIONARY_BYTES)
+    parts = [zstd.compress(body, 19, zstd_dict=dictionary) for body in bodies]
+    compressed = time.process_time()
     for part in parts:
         zstd.decompress(part, zstd_dict=dictionary)
     size = sum(map(len, parts)) + len(zstd.compress(dictionary.dict_content, 19))
-    return Packed("zstd 19, each page, learned dictionary", size, packing, processor() - began)
+    return Measurement(
+        "zstd 19, each page, trained dictionary", size, compressed - started, time.process_time() - compressed
+    )
 
 
-def read_fast(data: bytes) -> list[bytes]:
-    """What the other side does with the first."""
-    return list(MessageDecompressor(MOST).decompress(data))
+def measure(method: str, compress: Callable[[], bytes], decompress: Callable[[bytes], object]) -> Measurement:
+    """Compress and decompress once."""
+    started = time.process_time()
+    data = compress()
+    compressed = time.process_time()
+    decompress(data)
+    return Measurement(method, len(data), compressed - started, time.process_time() - compressed)
 
 
-def read_small(data: bytes) -> list[bytes]:
-    """What the other side does with the last."""
-    return list(ProseUnpacker(MOST).decompress(data))
-
-
-def timed(way: str, pack: Callable[[], bytes], unpack: Callable[[bytes], object]) -> Packed:
-    """Pack and unpack once."""
-    began = processor()
-    data = pack()
-    packing, began = processor() - began, processor()
-    unpack(data)
-    return Packed(way, len(data), packing, processor() - began)
-
-
-def processor() -> float:
-    """Seconds of the processor so far, those of processes that ended included."""
-    return sum(os.times()[:4])
-
-
-def table(found: Sequence[Packed], plain: int, gzip: int) -> str:
-    """A Markdown table."""
-    lines = ["| packed by | MB | of gzip | packing, s per MB of pages | unpacking |", "|---|---:|---:|---:|---:|"]
-    for one in found:
-        seconds = f"{one.packing / plain * MB:.3f} | {one.unpacking / plain * MB:.3f}"
-        lines.append(f"| {one.way} | {one.size / MB:.2f} | {one.size / gzip:.1%} | {seconds} |")
+def build_table(measurements: Sequence[Measurement], plain: int, gzip: int) -> str:
+    """Format measurements as a Markdown table."""
+    lines = [
+        "| method | MB | of gzip | compression, CPU s per MB of pages | decompression |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for measured in measurements:
+        seconds = [
+            f"{value / plain * MB:.3f}" for value in (measured.compression_seconds, measured.decompression_seconds)
+        ]
+        lines.append(
+            f"| {measured.method} | {measured.size / MB:.2f} | {measured.size / gzip:.1%} | {' | '.join(seconds)} |"
+        )
     return "\n".join(lines)
 
 

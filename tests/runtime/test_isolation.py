@@ -13,8 +13,6 @@ import sanderling
 from sanderling.runtime.isolation import build_python_command, build_safe_environment
 from sanderling.search.background_indexer import NICE_INCREMENT, start_indexer_process
 from sanderling.web.crawl_process import CrawlProcess
-from sanderling.workers.migrant import coder
-from sanderling.workers.migrant.coder import FarCoder
 from sanderling.workers.spawn import spawn_worker
 
 SOURCES = Path(sanderling.__file__).parent
@@ -55,15 +53,6 @@ def test_fresh_worker_is_isolated(executed: Path) -> None:
     worker = spawn_worker("worker-1")
     worker.sock.close()  # it exits when the connection is closed
     worker.process.wait(60)
-    assert not executed.exists()
-
-
-@pytest.mark.skipif(not coder.is_here(), reason="pyppmd is not installed")
-def test_coder_process_is_isolated(executed: Path) -> None:
-    process = FarCoder()
-    coded = process.encode(b"shore birds " * 100) + process.end()
-    process.close()
-    assert coded
     assert not executed.exists()
 
 

@@ -1,4 +1,4 @@
-"""How a first answer is packed, and what the web server is asked for that."""
+"""Compression of the first response, and the probe of the web server."""
 
 import threading
 from collections.abc import Iterator
@@ -15,79 +15,79 @@ from sanderling.workers.migrant.rate_limit import SiteRateLimiter
 
 
 @contextmanager
-def answering(coding: str) -> Iterator[tuple[str, list[str]]]:
-    """A server that answers questions with this content coding, and writes down what it was asked."""
-    asked: list[str] = []
+def serving(encoding: str) -> Iterator[tuple[str, list[str]]]:
+    """Serve HEAD requests with a content encoding. Yields the URL and the recorded requests."""
+    requests: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
-            asked.append(f"{self.path} {self.headers['Host']} {self.headers['Accept-Encoding']}")
+            requests.append(f"{self.path} {self.headers['Host']} {self.headers['Accept-Encoding']}")
             self.send_response(200)
-            if coding:
-                self.send_header("Content-Encoding", coding)
+            if encoding:
+                self.send_header("Content-Encoding", encoding)
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
-        yield f"http://docs.example:{server.server_port}", asked
+        yield f"http://docs.example:{server.server_port}", requests
         server.shutdown()
         thread.join()
 
 
-def is_small(site: SiteRules, *paths: str, packing: CompressionPolicy | None = None) -> bool:
-    letter = MigrantRequest("sender", "host", Host(site.site), 0.0, 1e12, b"", tuple(map(RequestedUrl, paths)))
-    return (packing or CompressionPolicy({site.site: SiteRateLimiter(site)})).should_minimize_size(site, letter)
+def is_small(site: SiteRules, *paths: str, policy: CompressionPolicy | None = None) -> bool:
+    request = MigrantRequest("sender", "host", Host(site.site), 0.0, 1e12, b"", tuple(map(RequestedUrl, paths)))
+    return (policy or CompressionPolicy({site.site: SiteRateLimiter(site)})).should_minimize_size(site, request)
 
 
-def test_a_first_answer_is_packed_small_where_the_web_server_compresses() -> None:
-    with answering("gzip") as (site, asked):
+def test_first_response_is_small_if_the_web_server_compresses() -> None:
+    with serving("gzip") as (site, requests):
         assert is_small(SiteRules(site), "/start")
-        assert asked == [f"/start {site.removeprefix('http://')} gzip, br, zstd"]
-    with answering("") as (site, _):
+        assert requests == [f"/start {site.removeprefix('http://')} gzip, br, zstd"]
+    with serving("") as (site, _):
         assert not is_small(SiteRules(site), "/")
-    assert not is_small(SiteRules(site), "/"), "nobody answers any more"
+    assert not is_small(SiteRules(site), "/"), "the server is gone"
 
 
-def test_a_web_server_is_asked_once_and_at_its_owners_rate() -> None:
-    with answering("gzip") as (root, asked):
+def test_web_server_is_probed_once_within_the_rate_limit() -> None:
+    with serving("gzip") as (root, requests):
         site, ticks, waits = SiteRules(root, pages_per_second=1.0), [0.0], list[float]()
-        gate = SiteRateLimiter(site, monotonic=lambda: ticks[0])
-        assert gate.acquire(1) == 1, "somebody else was let in just now"
+        rate_limiter = SiteRateLimiter(site, monotonic=lambda: ticks[0])
+        assert rate_limiter.acquire(1) == 1, "the limit is used up"
 
         def wait() -> None:
             waits.append(ticks[0])
-            assert not asked
+            assert not requests
             ticks[0] += 0.5
 
-        packing, gate.wait = CompressionPolicy({root: gate}), wait  # type: ignore[method-assign]
-        assert is_small(site, "/a", packing=packing)
-        assert is_small(site, "/b", packing=packing)
-        assert len(asked) == 1
+        policy, rate_limiter.wait = CompressionPolicy({root: rate_limiter}), wait  # type: ignore[method-assign]
+        assert is_small(site, "/a", policy=policy)
+        assert is_small(site, "/b", policy=policy)
+        assert len(requests) == 1
         assert waits == [0.0, 0.5]
-        assert gate.acquire(1) == 0, "the question was counted"
+        assert rate_limiter.acquire(1) == 0, "the probe was counted"
 
 
-def test_a_web_server_that_does_not_answer_is_asked_again() -> None:
-    with answering("gzip") as (root, _):
+def test_web_server_without_a_response_is_probed_again() -> None:
+    with serving("gzip") as (root, _):
         site, dead = SiteRules(root), SiteRules(root, address="127.0.0.99")
-        packing = CompressionPolicy({root: SiteRateLimiter(site)})
-        assert not is_small(dead, "/", packing=packing)
-        assert is_small(site, "/", packing=packing)
+        policy = CompressionPolicy({root: SiteRateLimiter(site)})
+        assert not is_small(dead, "/", policy=policy)
+        assert is_small(site, "/", policy=policy)
 
 
-def test_only_what_the_owner_admits_is_asked_for_spelled_anew() -> None:
-    with answering("gzip") as (root, asked):
+def test_only_allowed_paths_are_probed_in_normalized_form() -> None:
+    with serving("gzip") as (root, requests):
         site = SiteRules(root, paths=("/docs/",), not_paths=("/docs/private/",))
         assert not is_small(site, "/", "//docs/private/x", "http://[/")
-        assert asked == []
+        assert requests == []
         assert is_small(site, "/other", "/docs/../docs/a b")
-        assert [line.split(" ")[0] for line in asked] == ["/docs/a%20b"]
+        assert [line.split(" ")[0] for line in requests] == ["/docs/a%20b"]
 
 
-@pytest.mark.parametrize(("pack", "small"), [("small", True), ("fast", False)])
-def test_the_owner_may_say_how_an_answer_is_packed(pack: str, small: bool) -> None:
-    assert is_small(SiteRules("http://127.0.0.1:9", compression=pack), "/") is small  # type: ignore[arg-type]
+@pytest.mark.parametrize(("compression", "small"), [("small", True), ("fast", False)])
+def test_owner_may_set_the_compression(compression: str, small: bool) -> None:
+    assert is_small(SiteRules("http://127.0.0.1:9", compression=compression), "/") is small  # type: ignore[arg-type]

@@ -1,6 +1,9 @@
-"""What was found goes out at once at first, then in larger pieces, and soon where a site is slow."""
+"""The sender writes its first bytes at once, then chunks, and earlier on a slow site."""
 
+import os
 import queue
+import sys
+import threading
 
 import pytest
 
@@ -16,62 +19,83 @@ from sanderling.workers.migrant.messages import (
 from sanderling.workers.migrant.sender import MessageSender
 
 
-def page(number: int) -> PageMessage:
+def build_page(number: int) -> PageMessage:
     return PageMessage(f"/{number}", number, 1, b"HTTP/1.1 200 OK\r\n\r\n", number.to_bytes(4) * 50_000, b"1234")
 
 
-def sent(parts: list[MigrantMessage], packer: MessageCompressor | None = None) -> list[bytes]:
-    """The pieces in which some messages go out."""
-    found: queue.Queue[MigrantMessage | None] = queue.Queue()
-    pieces: list[bytes] = []
-    for part in (*parts, None):
-        found.put(part)
-    MessageSender(found, packer or MessageCompressor(), pieces.append).run()
-    return pieces
+def send(messages: list[MigrantMessage], compressor: MessageCompressor | None = None) -> list[bytes]:
+    """Return the chunks in which messages are written."""
+    outgoing: queue.Queue[MigrantMessage | None] = queue.Queue()
+    chunks: list[bytes] = []
+    for message in (*messages, None):
+        outgoing.put(message)
+    MessageSender(outgoing, compressor or MessageCompressor(), chunks.append).run()
+    return chunks
 
 
-class Eager(MessageCompressor):
-    """Hands out every message at once, in a thousand bytes."""
+class FixedSizeCompressor(MessageCompressor):
+    """Returns 1,000 bytes for every message."""
 
-    def pack(self, message: object) -> bytes:
+    def compress(self, message: object) -> bytes:
         super().compress(message)
         return b"x" * 1000
 
 
-def test_the_first_bytes_go_at_once_and_the_next_when_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_bytes_are_written_at_once_then_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "SEND_SECONDS", 3600.0)
-    first, *rest, last = sent([page(n) for n in range(40)], Eager())
+    first, *rest, last = send([build_page(n) for n in range(40)], FixedSizeCompressor())
     assert len(first) == 1000
-    assert {len(piece) for piece in rest} == {17_000}
+    assert {len(chunk) for chunk in rest} == {17_000}
     assert len(last) < sender.CHUNK_BYTES + 1000
 
 
-def test_a_slow_site_sends_what_it_has_and_every_piece_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_a_slow_site_can_be_decoded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "SEND_SECONDS", -1.0)
-    unpacker, parts = MessageDecompressor(2**24), [page(n) for n in range(5)]
-    read = [[MESSAGE_DECODER.decode(part) for part in unpacker.decompress(piece)] for piece in sent([*parts])]
-    assert [one for some in read for one in some] == parts
-    assert len([some for some in read if some]) == 5
+    decompressor, messages = MessageDecompressor(2**24), [build_page(n) for n in range(5)]
+    received = [
+        [MESSAGE_DECODER.decode(encoded) for encoded in decompressor.decompress(chunk)] for chunk in send([*messages])
+    ]
+    assert [message for chunk in received for message in chunk] == messages
+    assert len([chunk for chunk in received if chunk]) == 5
 
 
-def test_an_end_goes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "SEND_SECONDS", 3600.0)
-    unpacker = MessageDecompressor(2**24)
-    pieces = sent([page(1), EndMessage(1), page(2)])
-    assert MESSAGE_DECODER.decode([*unpacker.decompress(pieces[0]), *unpacker.decompress(pieces[1])][-1]) == EndMessage(
-        1
-    )
+    decompressor = MessageDecompressor(2**24)
+    first, second, *_ = send([build_page(1), EndMessage(1), build_page(2)])
+    received = [*decompressor.decompress(first), *decompressor.decompress(second)]
+    assert MESSAGE_DECODER.decode(received[-1]) == EndMessage(1)
 
 
-def test_after_a_guest_left_messages_are_only_taken() -> None:
-    found: queue.Queue[MigrantMessage | None] = queue.Queue()
+def test_messages_are_discarded_after_a_write_error() -> None:
+    outgoing: queue.Queue[MigrantMessage | None] = queue.Queue()
 
-    def gone(_: bytes) -> None:
+    def fail(_: bytes) -> None:
         raise BrokenPipeError
 
-    for part in (page(1), EndMessage(1), page(2), None):
-        found.put(part)
-    away = MessageSender(found, MessageCompressor(), gone)
-    away.run()
-    assert isinstance(away.error, BrokenPipeError)
-    assert found.empty()
+    for message in (build_page(1), EndMessage(1), build_page(2), None):
+        outgoing.put(message)
+    message_sender = MessageSender(outgoing, MessageCompressor(), fail)
+    message_sender.run()
+    assert isinstance(message_sender.error, BrokenPipeError)
+    assert outgoing.empty()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+@pytest.mark.parametrize("is_small", [True, False])
+def test_small_compression_runs_at_a_lower_priority(is_small: bool) -> None:
+    """The web server on the same machine goes first."""
+    outgoing: queue.Queue[MigrantMessage | None] = queue.Queue()
+    priorities: list[int] = []
+    message_sender = MessageSender(
+        outgoing,
+        MessageCompressor(is_small=is_small),
+        lambda _: priorities.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())),
+    )
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    message_sender.start()
+    outgoing.put(EndMessage(1))
+    outgoing.put(None)
+    message_sender.join()
+    assert set(priorities) == {sender.NICE_INCREMENT if is_small else before}
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before

@@ -1,8 +1,10 @@
-"""What both sides remember of a visit."""
+"""Dictionaries that a crawler and a migrant store after the first visit."""
 
 import os
 import random
 from pathlib import Path
+
+import msgspec
 
 from sanderling.workers.migrant.messages import MessageCompressor, MessageDecompressor
 from sanderling.workers.migrant.shared_dictionary import (
@@ -17,50 +19,64 @@ from sanderling.workers.migrant.shared_dictionary import (
 NOISE = random.Random(1).randbytes(MIN_DICTIONARY_BYTES)
 
 
-def test_a_stream_with_a_memory_sends_only_the_difference() -> None:
+def test_stream_with_a_dictionary_sends_only_the_difference() -> None:
     first = MessageCompressor()
     first.compress(NOISE)
-    memory = bytes(first.dictionary_bytes)
-    again = MessageCompressor(memory)
-    data = again.compress(NOISE[:-10] + b"0123456789") + again.flush()
+    dictionary = bytes(first.dictionary_bytes)
+    second = MessageCompressor(dictionary)
+    data = second.compress(NOISE[:-10] + b"0123456789") + second.flush()
     assert len(data) < 200
-    (body,) = MessageDecompressor(2**20, memory).decompress(data)
+    (body,) = MessageDecompressor(2**20, dictionary).decompress(data)
     assert body.endswith(b"0123456789")
 
 
-def test_both_sides_remember_the_same_and_not_more_than_allowed() -> None:
-    packer, unpacker = MessageCompressor(), MessageDecompressor(2**25)
+def test_both_sides_store_the_same_dictionary_of_limited_size() -> None:
+    compressor, decompressor = MessageCompressor(), MessageDecompressor(2**25)
     for _ in range(7):
-        list(unpacker.decompress(packer.compress(random.Random(2).randbytes(2**22)) + packer.flush()))
-    assert bytes(packer.dictionary_bytes) == bytes(unpacker.dictionary_bytes)
-    assert len(packer.dictionary_bytes) == MAX_DICTIONARY_BYTES
+        list(decompressor.decompress(compressor.compress(random.Random(2).randbytes(2**22)) + compressor.flush()))
+    assert bytes(compressor.dictionary_bytes) == bytes(decompressor.dictionary_bytes)
+    assert len(compressor.dictionary_bytes) == MAX_DICTIONARY_BYTES
 
 
-def test_a_memory_that_was_tampered_with_is_no_memory(tmp_path: Path) -> None:
-    memories = DictionaryStore(tmp_path)
-    memories.put(NOISE)
-    assert memories.get(compute_dictionary_id(NOISE)) == NOISE
+def test_small_stream_is_smaller_and_read_by_the_same_decompressor() -> None:
+    rng = random.Random(3)
+    words = [rng.randbytes(4).hex() for _ in range(2000)]
+    messages = [" ".join(rng.choices(words, k=3000)) for _ in range(20)]
+    sizes = dict[bool, int]()
+    for is_small in (False, True):
+        compressor = MessageCompressor(is_small=is_small)
+        data = b"".join(map(compressor.compress, messages)) + compressor.flush()
+        received = [msgspec.msgpack.decode(body) for body in MessageDecompressor(2**20).decompress(data)]
+        assert received == messages
+        sizes[is_small] = len(data)
+    assert sizes[True] < 0.95 * sizes[False]
+
+
+def test_damaged_dictionary_is_not_used(tmp_path: Path) -> None:
+    store = DictionaryStore(tmp_path)
+    store.put(NOISE)
+    assert store.get(compute_dictionary_id(NOISE)) == NOISE
     (tmp_path / compute_dictionary_id(NOISE)).write_bytes(b"x" + NOISE[1:])
-    assert memories.get(compute_dictionary_id(NOISE)) == b""
-    assert memories.get("../" + "a" * 29) == b""
+    assert store.get(compute_dictionary_id(NOISE)) == b""
+    assert store.get("../" + "a" * 29) == b""
 
 
-def test_a_host_keeps_so_many_and_forgets_the_longest_unused(tmp_path: Path) -> None:
-    memories = DictionaryStore(tmp_path)
+def test_least_recently_used_dictionary_is_deleted(tmp_path: Path) -> None:
+    store = DictionaryStore(tmp_path)
     for number in range(MAX_DICTIONARIES + 3):
         content = NOISE + bytes([number])
-        memories.put(content)
+        store.put(content)
         os.utime(tmp_path / compute_dictionary_id(content), (number, number))
-    memories.put(NOISE)
+    store.put(NOISE)
     assert len(list(tmp_path.iterdir())) == MAX_DICTIONARIES
-    assert memories.get(compute_dictionary_id(NOISE + b"\x00")) == b""
+    assert store.get(compute_dictionary_id(NOISE + b"\x00")) == b""
 
 
-def test_a_crawler_remembers_one_visit_per_site_and_host(tmp_path: Path) -> None:
-    recall = SiteDictionary(str(tmp_path), "h:1", "http://a")
-    recall.save(b"too short")
-    assert recall.load() == b""
-    recall.save(NOISE)
+def test_crawler_stores_a_dictionary_per_site_and_migrant(tmp_path: Path) -> None:
+    site_dictionary = SiteDictionary(str(tmp_path), "h:1", "http://a")
+    site_dictionary.save(b"too short")
+    assert site_dictionary.load() == b""
+    site_dictionary.save(NOISE)
     assert SiteDictionary(str(tmp_path), "h:1", "http://a").load() == NOISE
     assert SiteDictionary(str(tmp_path), "h:2", "http://a").load() == b""
     assert SiteDictionary("", "h:1", "http://a").load() == b""

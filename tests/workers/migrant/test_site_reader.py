@@ -1,4 +1,4 @@
-"""The site as its own machine sees it."""
+"""Site readers on the machine of the web server."""
 
 import pytest
 
@@ -7,11 +7,11 @@ from sanderling.workers.migrant.owner_rules import SiteRules
 from sanderling.workers.migrant.site_reader import HttpSiteReader
 
 
-def test_pages_that_were_let_in_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gate counts them; a second pause here would halve what the owner allows."""
-    local = HttpSiteReader(SiteRules("http://127.0.0.1:9", pages_per_second=0.001, connections=3), "sanderling")
-    taken: list[FetchBatch] = []
-    monkeypatch.setattr(local.fetch_loop, "submit", taken.append)
-    local.submit([FetchTask(1, 0, Url("http://127.0.0.1:9/"))])
-    assert (taken[0].delay_seconds, taken[0].max_connections) == (0.0, 3)
-    local.close()
+def test_http_reader_has_no_crawl_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rate limiter counts pages already; a crawl delay would halve the allowed rate."""
+    reader = HttpSiteReader(SiteRules("http://127.0.0.1:9", pages_per_second=0.001, connections=3), "sanderling")
+    batches: list[FetchBatch] = []
+    monkeypatch.setattr(reader.fetch_loop, "submit", batches.append)
+    reader.submit([FetchTask(1, 0, Url("http://127.0.0.1:9/"))])
+    assert (batches[0].delay_seconds, batches[0].max_connections) == (0.0, 3)
+    reader.close()

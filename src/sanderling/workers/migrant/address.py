@@ -1,4 +1,4 @@
-"""Where a host beside a web server is. What a connection needs is loaded when one is made: most crawls make none."""
+"""Address of a migrant. HTTP and TLS modules are imported on connection, because most crawls use no migrant."""
 
 import json
 from pathlib import Path
@@ -18,22 +18,22 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 
 
 class MigrantAddress(Struct, frozen=True):
-    """Where a host is and how we identify ourselves there."""
+    """URL of a migrant, and the key and certificates to connect to it."""
 
     url: str
     key_file: str
     ca_file: str = ""
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    dictionary_folder: str = ""  # folder for what was said at earlier visits; empty: remember nothing
-    check_interval: int = 200  # one in so many pages that the host calls unchanged is fetched from here; 0: none
+    dictionary_folder: str = ""  # folder of shared dictionaries; empty: none are stored
+    check_interval: int = 200  # one in this many pages reported as unchanged is fetched directly; 0: none
 
     @property
     def receiver(self) -> str:
-        """The host's name: its authority."""
+        """Return the name of the migrant: host and port of its URL."""
         return urlsplit(self.url).netloc
 
     def connect(self) -> "http.client.HTTPConnection":
-        """Open a connection."""
+        """Create an HTTP or HTTPS connection, which opens with its first request."""
         import http.client
         import ssl
 
@@ -46,19 +46,21 @@ class MigrantAddress(Struct, frozen=True):
         )
 
     def fetch_sites(self) -> list[Host]:
-        """Ask which sites the host speaks for."""
+        """Return the sites that the migrant serves. Raises UsageError if it cannot be reached."""
         if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
-            raise UsageError(f"{redact_password(self.url)!r} is no address of a host; write https://host.example:8443")
+            raise UsageError(
+                f"{redact_password(self.url)!r} is not the address of a migrant; write https://www.example.org:8443"
+            )
         from http.client import HTTPException
 
         from sanderling.workers.migrant.keys import load_key
 
         load_key(Path(self.key_file))
         try:
-            link = self.connect()
-            link.request("GET", "/")
-            found = json.loads(link.getresponse().read(2**20))
-            link.close()
-            return [Host(str(site)) for site in found["sites"]]
+            connection = self.connect()
+            connection.request("GET", "/")
+            description = json.loads(connection.getresponse().read(2**20))
+            connection.close()
+            return [Host(str(site)) for site in description["sites"]]
         except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"no host answers at {redact_password(self.url)}: {error}") from None
+            raise UsageError(f"no migrant answers at {redact_password(self.url)}: {error}") from None

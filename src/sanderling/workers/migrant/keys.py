@@ -1,4 +1,4 @@
-"""Ed25519 keys: a file with a private key for its owner alone, and a list of those who may send."""
+"""Ed25519 keys of crawlers, signatures of requests, and the migrant's list of allowed senders."""
 
 import os
 from base64 import b64decode, b64encode
@@ -11,16 +11,16 @@ from sanderling.errors import MissingExtra, UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-SIGNATURE_CONTEXT = b"sanderling itinerary 1\n"  # what is signed is never valid for anything else
+SIGNATURE_CONTEXT = b"sanderling itinerary 1\n"  # a signature is valid for nothing else
 
 
 def create_key(file: Path) -> str:
-    """Write a new private key, and the public one beside it; the public one comes back."""
+    """Write a new private key (mode 0600) and FILE.pub. Returns the public key."""
     key = _import_ed25519().Ed25519PrivateKey.generate()
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise UsageError(f"{file} is there already; it is not overwritten") from None
+        raise UsageError(f"{file} exists and is not overwritten; choose another name") from None
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}") from None
     with os.fdopen(handle, "w") as out:
@@ -31,28 +31,28 @@ def create_key(file: Path) -> str:
 
 
 def load_key(file: Path) -> "Ed25519PrivateKey":
-    """Read a private key."""
+    """Read a private key. Raises UsageError if the file holds no key."""
     try:
         key: Ed25519PrivateKey = _import_ed25519().Ed25519PrivateKey.from_private_bytes(b64decode(file.read_text()))
         return key
     except OSError as error:
         raise UsageError(f"cannot read the key {file}: {error.strerror}") from None
     except ValueError:
-        raise UsageError(f"{file} holds no key; sanderling migrant keygen writes one") from None
+        raise UsageError(f"{file} holds no private key; create one with sanderling migrant keygen") from None
 
 
 def get_public_key(key: "Ed25519PrivateKey") -> str:
-    """The public half, as it is written everywhere."""
+    """Return the public key in base64."""
     return b64encode(key.public_key().public_bytes_raw()).decode()
 
 
 def sign_body(key: "Ed25519PrivateKey", body: bytes) -> str:
-    """Sign what is sent."""
+    """Return the signature of a request body in base64."""
     return b64encode(key.sign(SIGNATURE_CONTEXT + body)).decode()
 
 
 def has_valid_signature(public_key: str, signature: str, body: bytes) -> bool:
-    """Was this body signed by the owner of this key?"""
+    """Check the signature of a request body."""
     from cryptography.exceptions import InvalidSignature
 
     try:
@@ -64,25 +64,25 @@ def has_valid_signature(public_key: str, signature: str, body: bytes) -> bool:
 
 
 def load_senders(file: Path) -> dict[str, str]:
-    """Who may send: public key to name, one `KEY NAME` per line."""
+    """Read the allowed senders as `{public key: name}`. The file has a `KEY NAME` per line and may be missing."""
     try:
         lines = file.read_text().splitlines()
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the senders {file}: {error}") from None
+        raise UsageError(f"cannot read the list of senders {file}: {error}") from None
     pairs = (line.split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
     return {pair[0]: pair[1].strip() if len(pair) > 1 else "" for pair in pairs}
 
 
 def add_sender(file: Path, public_key: str, name: str) -> None:
-    """Add one who may send."""
+    """Add a sender to the list unless it is there. Raises UsageError for an invalid key."""
     try:
-        fits = len(b64decode(public_key, validate=True)) == 32
+        is_valid = len(b64decode(public_key, validate=True)) == 32
     except ValueError:
-        fits = False
-    if not fits:
-        raise UsageError(f"{public_key[:60]!r} is no public key; it is the line in the .pub file")
+        is_valid = False
+    if not is_valid:
+        raise UsageError(f"{public_key[:60]!r} is not a public key; use the line in the .pub file")
     if public_key not in load_senders(file):
         with file.open("a") as out:
             out.write(f"{public_key} {' '.join(name.split())}\n")
@@ -92,5 +92,5 @@ def _import_ed25519() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise MissingExtra("a signed itinerary", "host") from None
+        raise MissingExtra("signing a request to a migrant", "host") from None
     return ed25519

@@ -1,4 +1,8 @@
-"""The little service around it all: one connection is one guest, each letter is checked before anything is done."""
+"""HTTP(S) server of a migrant: authenticates and validates requests, walks the site, streams the results.
+
+A connection belongs to one crawler and has one compressed stream in each direction. The site walk and the compression
+run in two threads, so that pages are fetched while others are compressed.
+"""
 
 import json
 import queue
@@ -16,12 +20,10 @@ import msgspec
 
 from sanderling.clock import Clock, system_clock
 from sanderling.errors import UsageError
-from sanderling.workers.migrant import prose
 from sanderling.workers.migrant.compression import CompressionPolicy
 from sanderling.workers.migrant.keys import has_valid_signature, load_senders
 from sanderling.workers.migrant.messages import (
     DICTIONARY_HEADER,
-    ENCODING_HEADER,
     KEY_HEADER,
     MEDIA_TYPE,
     REQUEST_PATH,
@@ -46,10 +48,10 @@ from sanderling.workers.migrant.shared_dictionary import DictionaryStore
 from sanderling.workers.migrant.site_reader import SiteReader, open_site_reader
 from sanderling.workers.migrant.site_walk import SiteWalk
 
-IDLE_TIMEOUT_SECONDS = 300.0  # a guest that says nothing for so long is shown out
-UNAUTHENTICATED_TIMEOUT_SECONDS = 10.0  # and so is one who has not sent a good letter yet
-CONNECTIONS_PER_REQUEST_SLOT = 8  # connections for each guest there may be; for more, strangers are shown out
-MAX_QUEUED_MESSAGES = 256  # messages found and not yet packed
+IDLE_TIMEOUT_SECONDS = 300.0  # for a crawler that has sent a valid request
+UNAUTHENTICATED_TIMEOUT_SECONDS = 10.0  # for a connection without a valid request
+CONNECTIONS_PER_REQUEST_SLOT = 8  # beyond these, unauthenticated connections are closed
+MAX_QUEUED_MESSAGES = 256  # messages waiting for compression
 CONTENT_LENGTH_PATTERN = re.compile(r"[0-9]{1,15}")
 PORT_PATTERN, MAX_PORT = re.compile(r"[0-9]{1,5}"), 65535
 STATUS_BY_REFUSAL = {
@@ -61,7 +63,7 @@ STATUS_BY_REFUSAL = {
 
 
 class RequestRefused(Exception):
-    """A letter is not obeyed."""
+    """Raised for a request that is refused."""
 
     def __init__(self, reason: RefusalReason) -> None:
         super().__init__(reason)
@@ -69,7 +71,7 @@ class RequestRefused(Exception):
 
 
 class MigrantServer(ThreadingHTTPServer):
-    """Listens for guests."""
+    """Accepts connections of crawlers, within the rules of the site owner."""
 
     daemon_threads = True
     request_queue_size = 32
@@ -88,7 +90,7 @@ class MigrantServer(ThreadingHTTPServer):
         self.connection_limit = ConnectionLimit(CONNECTIONS_PER_REQUEST_SLOT * rules.max_concurrent_requests)
         host, _, port = rules.listen.rpartition(":")
         if not PORT_PATTERN.fullmatch(port) or int(port) > MAX_PORT:
-            raise UsageError(f"listen = {rules.listen!r}: write an address and a port, 0.0.0.0:8443")
+            raise UsageError(f"listen = {rules.listen!r}: write an address and a port, such as 0.0.0.0:8443")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         context = build_tls_context(rules, folder)
         try:
@@ -99,47 +101,50 @@ class MigrantServer(ThreadingHTTPServer):
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Let nobody fill the house by standing in the door."""
+        """Accept a connection unless all places are taken by authenticated crawlers."""
         return self.connection_limit.add(request, str(client_address[0]))
 
     def shutdown_request(self, request: Any) -> None:
-        """See a caller out."""
+        """Close a connection and free its place."""
         self.connection_limit.remove(request)
         super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
-        """A guest that leaves in the middle is no news."""
+        """Print an error, except for a connection closed by the crawler."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
-            print(f"sanderling host: {error!r}", file=sys.stderr, flush=True)
+            print(f"sanderling migrant: {error!r}", file=sys.stderr, flush=True)
 
     def authenticate_request(
         self, body: bytes, public_key: str, signature: str, decompressor: MessageDecompressor
     ) -> MigrantRequest:
-        """Read a letter, or refuse it: first who sent it, then what it is, then whether the owner allows it."""
+        """Check sender, signature, format and owner rules, in this order. Raises RequestRefused."""
         if public_key not in load_senders(self.senders_file):
             raise RequestRefused(RefusalReason.UNKNOWN_SENDER)
         if not has_valid_signature(public_key, signature, body):
             raise RequestRefused(RefusalReason.BAD_SIGNATURE)
         try:
             (message,) = decompressor.decompress(body)
-            letter = msgspec.msgpack.decode(message, type=MigrantRequest)
+            request = msgspec.msgpack.decode(message, type=MigrantRequest)
         except (ValueError, msgspec.DecodeError):
             raise RequestRefused(RefusalReason.UNREADABLE) from None
         with self.check_lock:
-            why = check_request(letter, public_key, self.rules, self.replay_guard, self.clock())
-            if why is None:
-                self.last_request_times.record(letter)
-        if why is not None:
-            raise RequestRefused(why)
-        return letter
+            refusal = check_request(request, public_key, self.rules, self.replay_guard, self.clock())
+            if refusal is None:
+                self.last_request_times.record(request)
+        if refusal is not None:
+            raise RequestRefused(refusal)
+        return request
 
 
 def build_tls_context(rules: OwnerRules, folder: Path) -> ssl.SSLContext | None:
-    """What the service speaks TLS with; None: it does not."""
+    """Build the TLS context of the server.
+
+    None: it serves plain HTTP.
+    """
     if not rules.certificate:
         if rules.private_key:
-            raise UsageError("there is a private_key without a certificate")
+            raise UsageError("private_key is set without a certificate; set certificate, too")
         return None
     certificate, key = folder / rules.certificate, folder / (rules.private_key or rules.certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -148,54 +153,52 @@ def build_tls_context(rules: OwnerRules, folder: Path) -> ssl.SSLContext | None:
             file.read_bytes()
         context.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
-        raise UsageError(f"{certificate} and {key} are no certificate with its key: {error.reason}") from None
+        raise UsageError(f"{certificate} and {key} are no valid certificate and key: {error.reason}") from None
     except OSError as error:
         raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
     return context
 
 
 class MigrantRequestHandler(BaseHTTPRequestHandler):
-    """One connection: letters in, messages out, one compressed stream each way."""
+    """Handler of a connection: requests in, messages out, as a compressed stream in each direction."""
 
     protocol_version = "HTTP/1.1"
     timeout = UNAUTHENTICATED_TIMEOUT_SECONDS
-    disable_nagle_algorithm = True  # an answer is several writes: none is to wait until the last was acknowledged
+    disable_nagle_algorithm = True  # a response has several writes, none of which should wait for an ACK
     server: MigrantServer
 
     def setup(self) -> None:
-        """Begin both streams."""
+        """Create the state of the connection."""
         super().setup()
         self.compressor: MessageCompressor | None = None
-        self.first_answer_bytes = b""  # by an answer in prose, for the next stream to refer to
-        self.should_store_dictionary = False  # nothing was remembered, so this answer is to be
+        self.should_store_dictionary = False  # the first response becomes the shared dictionary
         self.decompressor = MessageDecompressor(self.server.rules.max_request_bytes)
-        self.site_readers: dict[
-            tuple[str, str, bool], SiteReader
-        ] = {}  # robots.txt is read once for all letters of a guest
+        # One per connection, so that robots.txt is read once for all of its requests.
+        self.site_readers: dict[tuple[str, str, bool], SiteReader] = {}
 
     def finish(self) -> None:
-        """Close what was opened for this guest."""
+        """Close the connection and its site readers."""
         super().finish()
-        for local in self.site_readers.values():
-            local.close()
+        for reader in self.site_readers.values():
+            reader.close()
 
     def do_GET(self) -> None:
-        """Say who is here."""
+        """Return the name of the migrant and its sites."""
         self._send_json(200, {"name": self.server.rules.name, "sites": [site.site for site in self.server.rules.site]})
 
     def do_POST(self) -> None:
-        """Obey one letter, or say why not."""
+        """Answer a request, or refuse it with a reason."""
         try:
-            letter = self._read_request()
+            request = self._read_request()
         except RequestRefused as refused:
             return self._refuse(refused.reason)
         self.server.connection_limit.mark_authenticated(self.request)
         self.connection.settimeout(IDLE_TIMEOUT_SECONDS)
-        if not self.server.request_slots.acquire(blocking=False):  # only now: a stranger takes nobody's place
+        if not self.server.request_slots.acquire(blocking=False):  # unauthenticated clients take none
             return self._refuse(RefusalReason.BUSY)
         try:
-            self.log_message("obeyed letter from %s for %s", letter.sender[:12], letter.site)
-            return self._answer_request(letter)
+            self.log_message("accepted request from %s for %s", request.sender[:12], request.site)
+            return self._answer_request(request)
         finally:
             self.server.request_slots.release()
 
@@ -216,62 +219,49 @@ class MigrantRequestHandler(BaseHTTPRequestHandler):
 
     def _answer_request(self, request: MigrantRequest) -> None:
         site = find_site_rules(request, self.server.rules)
-        assert site is not None, "the letter was checked"
+        assert site is not None, "the request was checked"
         self.send_response(200)
         self.send_header("Content-Type", MEDIA_TYPE)
         self.send_header("Transfer-Encoding", "chunked")
-        packer = self._open_compressor(request, site)
+        compressor = self._open_compressor(request, site)
         self.end_headers()
-        way = (site.site, request.user_agent, request.template_filter is not None)
-        if way not in self.site_readers:
-            self.site_readers[way] = open_site_reader(site, request.user_agent, request.template_filter is not None)
-        self._stream_messages(SiteWalk(request, self.server.rate_limiters[site.site], self.site_readers[way]), packer)
-        if isinstance(packer, prose.ProsePacker):
-            self.first_answer_bytes = bytes(packer.dictionary_bytes)
+        key = (site.site, request.user_agent, request.template_filter is not None)
+        if key not in self.site_readers:
+            self.site_readers[key] = open_site_reader(site, *key[1:])
+        self._stream_messages(
+            SiteWalk(request, self.server.rate_limiters[site.site], self.site_readers[key]), compressor
+        )
         if self.should_store_dictionary:
-            self.server.dictionaries.put(bytes(packer.dictionary_bytes))
+            self.server.dictionaries.put(bytes(compressor.dictionary_bytes))
             self.should_store_dictionary = False
         self.wfile.write(b"0\r\n\r\n")
 
-    def _open_compressor(self, request: MigrantRequest, site: SiteRules) -> MessageCompressor | prose.ProsePacker:
-        """The stream of this connection; the first answer says which memory it begins with, or that it is prose."""
-        if self.compressor is None and not self.first_answer_bytes:
-            memory = self.server.dictionaries.get(request.dictionary_id)
-            self.should_store_dictionary = not memory
-            if memory:
+    def _open_compressor(self, request: MigrantRequest, site: SiteRules) -> MessageCompressor:
+        """Return the stream of this connection. The first response names the dictionary it uses in a header."""
+        if self.compressor is None:
+            dictionary = self.server.dictionaries.get(request.dictionary_id)
+            self.should_store_dictionary = not dictionary
+            if dictionary:
                 self.send_header(DICTIONARY_HEADER, request.dictionary_id)
-            elif self._is_prose(request, site):
-                self.send_header(ENCODING_HEADER, prose.NAME)
-                return prose.ProsePacker()
-            self.compressor = MessageCompressor(memory)
-        self.compressor = self.compressor or MessageCompressor(
-            self.first_answer_bytes
-        )  # most guests write one letter: nothing is made for a second
+            is_first_crawl = request.is_whole_site and not dictionary and not request.watch_seconds
+            self.compressor = MessageCompressor(
+                dictionary, is_first_crawl and self.server.compression_policy.should_minimize_size(site, request)
+            )
         return self.compressor
 
-    def _is_prose(self, request: MigrantRequest, site: SiteRules) -> bool:
-        able = (
-            request.is_whole_site
-            and prose.NAME in request.accepted_encodings
-            and not request.watch_seconds
-            and prose.is_here()
-        )
-        return able and self.server.compression_policy.should_minimize_size(site, request)
-
-    def _stream_messages(self, walk: SiteWalk, compressor: MessageCompressor | prose.ProsePacker) -> None:
-        """Walk on while what was found is packed and sent: neither waits for the other unless it is far ahead."""
-        found: queue.Queue[MigrantMessage | None] = queue.Queue(MAX_QUEUED_MESSAGES)
-        sender = MessageSender(found, compressor, self._write_chunk)
+    def _stream_messages(self, walk: SiteWalk, compressor: MessageCompressor) -> None:
+        """Walk the site while another thread compresses and sends; the queue bounds the lead of the walk."""
+        messages: queue.Queue[MigrantMessage | None] = queue.Queue(MAX_QUEUED_MESSAGES)
+        sender = MessageSender(messages, compressor, self._write_chunk)
         sender.start()
         try:
             for message in walk.generate_messages():
-                found.put(message)
+                messages.put(message)
                 if sender.error is not None:
                     break
         finally:
-            found.put(None)
+            messages.put(None)
             sender.join()
-            compressor.close()
         if sender.error is not None:
             raise sender.error
 
@@ -281,7 +271,7 @@ class MigrantRequestHandler(BaseHTTPRequestHandler):
 
     def _refuse(self, reason: RefusalReason) -> None:
         self.close_connection = True
-        self.log_message("refused a letter: %s", reason.value)
+        self.log_message("refused request: %s", reason.value)
         self._send_json(STATUS_BY_REFUSAL.get(reason, 403), {"refused": reason.value})
 
     def _send_json(self, status: int, content: dict[str, object]) -> None:
@@ -295,13 +285,13 @@ class MigrantRequestHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def version_string(self) -> str:
-        """Short: it is sent with every answer."""
+        """Return a short Server header: it is sent with every response."""
         return "sanderling"
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Letters are logged when they are read."""
+        """Log nothing: requests are logged when they are accepted or refused."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """One line to standard error."""
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.server.clock()))
-        print(f"{stamp} {self.client_address[0]} {format % args}", file=sys.stderr, flush=True)
+        """Print a line to standard error."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.server.clock()))
+        print(f"{now} {self.client_address[0]} {format % args}", file=sys.stderr, flush=True)

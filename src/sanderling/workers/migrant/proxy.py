@@ -1,8 +1,7 @@
-"""A trip whose pages are looked at by a host beside the web server: same orders, same parcels, far fewer bytes.
+"""Fetch loop of a worker whose pages are fetched by a migrant: same interface as `FetchLoop`, far fewer bytes.
 
-Letters go out as itineraries come in (correspondence.py). The host sends pages as their server gave them; they are
-parsed, marked and packed here, exactly as if they had been fetched here. So a digest is always that of the body in the
-parcel, and a host whose digests do not fit its pages is found out.
+The migrant sends pages as their server returned them. They are processed here as if they had been fetched here, so the
+digest of a visit is always that of its body, and a wrong digest of the migrant is detected.
 """
 
 import time
@@ -36,7 +35,7 @@ MAX_PAGES_PER_TURN = 64
 
 
 class RemoteFetchLoop:
-    """Has the face of a `Trip`, but its eyes are at the host."""
+    """Fetches batches through a migrant and reports visits like `FetchLoop`."""
 
     def __init__(
         self,
@@ -60,16 +59,16 @@ class RemoteFetchLoop:
 
     @property
     def load(self) -> int:
-        """Stops in hand."""
+        """Return the number of tasks without a visit."""
         return self._load
 
     def submit(self, batch: FetchBatch) -> None:
-        """Send for the stops of one site; a site we come to for the first time is asked for as a whole."""
+        """Request the tasks of a batch; a site without known pages is requested as a whole."""
         self._load += len(batch.tasks)
         if self._template_matcher is not None:
-            known, batch = self._template_matcher.register_batch(batch, self._clock())
-            self._visits += known
-        first = self._requests.add_site(batch.host)
+            visits, batch = self._template_matcher.register_batch(batch, self._clock())
+            self._visits += visits
+        is_new_site = self._requests.add_site(batch.host)
         if batch.robots is not None and not batch.robots.is_reachable:
             self._return_unfetched(batch.tasks, Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE)
             return
@@ -77,11 +76,15 @@ class RemoteFetchLoop:
         if self._spot_checks.is_distrusted(batch.host):
             self._spot_checks.fetch_directly(batch.host, batch.tasks)
             return
-        whole = first and batch.template_filter is None and all(s.depth == 0 and not s.digest for s in batch.tasks)
-        self._ready_pages += self._requests.request_batch(batch, whole)
+        is_whole_site = (
+            is_new_site
+            and batch.template_filter is None
+            and all(task.depth == 0 and not task.digest for task in batch.tasks)
+        )
+        self._ready_pages += self._requests.request_batch(batch, is_whole_site)
 
     def run_for(self, timeout: float) -> WorkerReport:
-        """Take what the host sent and look at it, for one batch of pages at most."""
+        """Process received messages until the timeout, at most `MAX_PAGES_PER_TURN` pages."""
         deadline = time.monotonic() + timeout
         self._requests.send_due_retries()
         self._run_spot_checks()
@@ -90,27 +93,27 @@ class RemoteFetchLoop:
             while self._ready_pages and done < MAX_PAGES_PER_TURN:
                 self._process_page(*self._ready_pages.popleft())
                 done += 1
-            news = self._requests.receive(0.0 if done or self._visits else max(0.0, deadline - time.monotonic()))
-            if news is None:
+            received = self._requests.receive(0.0 if done or self._visits else max(0.0, deadline - time.monotonic()))
+            if received is None:
                 break
-            self._handle_message(*news)
+            self._handle_message(*received)
         robots, self._robots = self._robots, []
         return WorkerReport(self._name, tuple(self._take_visits()), tuple(robots))
 
     def _run_spot_checks(self) -> None:
-        visits, believed, again = self._spot_checks.collect_results()
+        visits, confirmed, repeated = self._spot_checks.collect_results()
         self._visits += (
             visits if self._template_matcher is None else map(self._template_matcher.park_unless_matching, visits)
         )
-        self._report_not_modified(believed)
-        for host, stop in again:
-            self._requests.send_request(host, [stop])
+        self._report_not_modified(confirmed)
+        for host, task in repeated:
+            self._requests.send_request(host, [task])
 
     def _report_not_modified(self, tasks: Iterable[FetchTask]) -> None:
         now = self._clock()
         self._visits += [
-            Visit(stop.id, stop.token, stop.url, Outcome.NOT_MODIFIED, now, status=304, etag=stop.etag,
-                  last_modified=stop.last_modified, role=stop.role) for stop in tasks
+            Visit(task.id, task.token, task.url, Outcome.NOT_MODIFIED, now, status=304, etag=task.etag,
+                  last_modified=task.last_modified, role=task.role) for task in tasks
         ]  # fmt: skip
 
     def _handle_message(self, sent: SentRequest, message: MigrantMessage | RequestFailure, received_bytes: int) -> None:
@@ -118,9 +121,9 @@ class RemoteFetchLoop:
             case PageMessage():
                 self._handle_page(sent, message, received_bytes)
             case MissedMessage():
-                stop = self._pop_task(sent, message.target)
-                if stop is not None:
-                    self._return_unfetched([stop], *validate_missed(message))
+                task = self._pop_task(sent, message.target)
+                if task is not None:
+                    self._return_unfetched([task], *validate_missed(message))
             case FilteredMessage():
                 self._handle_filtered(sent, message)
             case RobotsMessage():
@@ -133,56 +136,65 @@ class RemoteFetchLoop:
                 self._fail_tasks(self._requests.handle_failure(sent, message), outcome, message)
 
     def _fail_tasks(self, tasks: Iterable[FetchTask], outcome: Outcome, failure: RequestFailure) -> None:
-        """The host does not answer: nothing is believed of these, and nobody waits for its word on them."""
-        for stop in tasks:
-            self._spot_checks.clear_mismatch(stop.id)
-            self._return_unfetched([stop], outcome, failure.reason, failure.detail)
+        """Report the tasks of a failed request and end their spot checks."""
+        for task in tasks:
+            self._spot_checks.clear_mismatch(task.id)
+            self._return_unfetched([task], outcome, failure.reason, failure.detail)
 
     def _pop_task(self, sent: SentRequest, target: int | str) -> FetchTask | None:
-        stop = self._requests.pop_task(sent, target)
-        if stop is not None and isinstance(target, int):
-            self._spot_checks.clear_mismatch(stop.id)
-        return stop
+        task = self._requests.pop_task(sent, target)
+        if task is not None and isinstance(target, int):
+            self._spot_checks.clear_mismatch(task.id)
+        return task
 
     def _handle_page(self, sent: SentRequest, message: PageMessage, received_bytes: int) -> None:
-        stop, brought = self._pop_task(sent, message.target), build_received_page(sent, message, received_bytes)
-        if stop is not None:
-            self._ready_pages.append((stop, brought))
+        task, page = self._pop_task(sent, message.target), build_received_page(sent, message, received_bytes)
+        if task is not None:
+            self._ready_pages.append((task, page))
         else:
-            self._requests.store_early_page(sent, brought)
+            self._requests.store_early_page(sent, page)
 
     def _handle_filtered(self, sent: SentRequest, message: FilteredMessage) -> None:
-        """A page that the host does not send because it is not what our brief asks for; it has it when we want it."""
-        stop = self._pop_task(sent, message.target) if sent.request.template_filter is not None else None
-        if stop is not None and self._template_matcher is not None:
-            self._template_matcher.drop_filter(stop.id)
-            self._visits.append(validate_filtered(message, stop, self._clock(), f"{self._address.url} has it"))
-        elif stop is not None:
-            self._return_unfetched([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
+        """Report a page that the template filter rejected; its body stays with the migrant."""
+        task = self._pop_task(sent, message.target) if sent.request.template_filter is not None else None
+        if task is not None and self._template_matcher is not None:
+            self._template_matcher.drop_filter(task.id)
+            self._visits.append(
+                validate_filtered(message, task, self._clock(), f"not similar; kept by {self._address.url}")
+            )
+        elif task is not None:
+            self._return_unfetched([task], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the migrant did not return the page")
 
     def _handle_end(self, sent: SentRequest) -> None:
-        """What was not mentioned is as we know it."""
+        """Report tasks without a message as unchanged, after a spot check, or as failed if they have no digest."""
         host, claims = sent.request.site, list[FetchTask]()
-        for stop in sent.open_tasks.values():
-            if not stop.digest:
-                self._return_unfetched([stop], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it")
-            elif lied := self._spot_checks.confirm_mismatch(host, stop.id):
-                self._visits.append(lied)
+        for task in sent.open_tasks.values():
+            if not task.digest:
+                self._return_unfetched(
+                    [task], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the migrant did not return the page"
+                )
+            elif visit := self._spot_checks.confirm_mismatch(host, task.id):
+                self._visits.append(visit)
             else:
-                claims.append(stop)
+                claims.append(task)
         self._report_not_modified(self._spot_checks.hold_claims(host, claims))
         self._requests.complete_request(sent)
 
     def _process_page(self, task: FetchTask, received: ReceivedPage) -> None:
-        """Look at a page as if we had fetched it; a digest that does not fit its body is a failure of the host."""
+        """Process a received page. A digest that does not match the body is a failure."""
         page, url = received.message, task.request_url or task.url
-        ask = FetchRequest(url, parse_endpoint(get_host(task.url)), None)
+        request = FetchRequest(url, parse_endpoint(get_host(task.url)), None)
         lines = page.head.splitlines(keepends=True)
-        reply = FetchResponse(ask, lines, page.body, page.duration_ms / 1000, received_bytes=received.received_bytes)
-        visit = self._processor.process(task, reply, min(received.fetched_at, self._clock()))
+        response = FetchResponse(
+            request, lines, page.body, page.duration_ms / 1000, received_bytes=received.received_bytes
+        )
+        visit = self._processor.process(task, response, min(received.fetched_at, self._clock()))
         if visit.outcome is Outcome.FETCHED and visit.digest[:DIGEST_CHECK_BYTES] != page.digest:
             self._return_unfetched(
-                [task], Outcome.FAILED, Reason.DIGEST_MISMATCH, f"{self._address.url} sent another page"
+                [task],
+                Outcome.FAILED,
+                Reason.DIGEST_MISMATCH,
+                f"{self._address.url} sent a page that does not match its digest",
             )
             return
         self._heartbeat.count_visit(visit)
@@ -190,26 +202,26 @@ class RemoteFetchLoop:
             visit if self._template_matcher is None else self._template_matcher.park_unless_matching(visit)
         )
 
-    def cancel(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:  # noqa: ARG002 - the host ends by itself
-        """Give back what has not come; what it still sends is dropped. One site alone goes at its owner's pace."""
+    def cancel(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:  # noqa: ARG002 - the migrant ends by itself
+        """Return the visits of all open tasks. A single host is not canceled: its owner sets the rate."""
         if host is not None:
             return []
-        for stop, brought in self._ready_pages:
-            self._process_page(stop, brought)
+        for task, page in self._ready_pages:
+            self._process_page(task, page)
         self._ready_pages.clear()
-        visits, stops = self._spot_checks.cancel()
+        visits, unchecked = self._spot_checks.cancel()
         self._visits += (
             visits if self._template_matcher is None else map(self._template_matcher.park_unless_matching, visits)
         )
-        self._return_unfetched([*self._requests.cancel(), *stops], Outcome.RETURNED)
+        self._return_unfetched([*self._requests.cancel(), *unchecked], Outcome.RETURNED)
         return self._take_visits()
 
     def build_heartbeat(self) -> Heartbeat:
-        """Say how this migrant is."""
+        """Build the heartbeat of this worker."""
         return self._heartbeat.build(self._load)
 
     def close(self) -> None:
-        """Leave the host."""
+        """Close all connections."""
         self._spot_checks.close()
         self._requests.close()
 
@@ -217,7 +229,7 @@ class RemoteFetchLoop:
         self, tasks: Iterable[FetchTask], outcome: Outcome, reason: Reason = Reason.NONE, detail: str = ""
     ) -> None:
         now = self._clock()
-        self._visits += [build_unfetched_visit(stop, outcome, reason, now, detail[:200]) for stop in tasks]
+        self._visits += [build_unfetched_visit(task, outcome, reason, now, detail[:200]) for task in tasks]
 
     def _take_visits(self) -> list[Visit]:
         visits, self._visits = self._visits, []

@@ -1,4 +1,4 @@
-"""The gate of one site: so many pages per second, at these hours, for all guests together."""
+"""Limits of a migrant: pages per second of a site for all crawlers together, and open connections."""
 
 import socket
 import threading
@@ -9,26 +9,26 @@ from contextlib import suppress
 from sanderling.clock import Clock, system_clock
 from sanderling.workers.migrant.owner_rules import SiteRules, is_within_hours
 
-MAX_BURST_SECONDS = 0.1  # what was not used for longer is lost: no burst after a rest
-MAX_WAIT_SECONDS = 0.05  # until somebody who was not admitted asks again
+MAX_BURST_SECONDS = 0.1  # unused time beyond this expires, so that idle time allows no burst
+MAX_WAIT_SECONDS = 0.05
 
 
 class SiteRateLimiter:
-    """Lets guests in, whoever they are, as often as the owner allows."""
+    """Rate limiter of a site, shared by all connections."""
 
     def __init__(self, site: SiteRules, clock: Clock = system_clock, monotonic: Clock = time.monotonic) -> None:
         self.site = site
         self._clock, self._monotonic = clock, monotonic
         self._interval_seconds = 1 / site.pages_per_second if site.pages_per_second > 0 else 0.0
-        self._next_at = monotonic()  # when one more page may be looked at
+        self._next_at = monotonic()  # time of the next page
         self._lock = threading.Lock()
 
     def is_within_hours(self) -> bool:
-        """Is this an hour at which the owner wants guests?"""
+        """Check whether the owner allows requests at this hour."""
         return is_within_hours(self.site.hours, self._clock())
 
     def acquire(self, max_pages: int) -> int:
-        """How many pages may be looked at now, of so many that are wanted."""
+        """Return how many of `max_pages` pages may be fetched now, and count them as used."""
         if not self._interval_seconds:
             return max_pages
         with self._lock:
@@ -41,21 +41,21 @@ class SiteRateLimiter:
             return count
 
     def wait(self) -> None:
-        """Wait until it may be worth to ask again."""
+        """Sleep until the next page is allowed, or for a short time."""
         time.sleep(min(MAX_WAIT_SECONDS, max(0.0, self._next_at - self._monotonic())))
 
 
 class ConnectionLimit:
-    """Callers, in the order they came: strangers until their first good letter, guests from then on."""
+    """Open connections: unauthenticated in order of arrival, authenticated after the first valid request."""
 
     def __init__(self, max_connections: int) -> None:
         self.max_connections = max_connections
-        self.unauthenticated: dict[socket.socket, str] = {}  # and the address each calls from
+        self.unauthenticated: dict[socket.socket, str] = {}  # with client addresses
         self.authenticated = set[socket.socket]()
         self._lock = threading.Lock()
 
     def add(self, connection: socket.socket, address: str) -> bool:
-        """Let a caller in; False if there are only guests."""
+        """Add a connection. Returns False if authenticated crawlers take all places."""
         with self._lock:
             if len(self.unauthenticated) + len(self.authenticated) >= self.max_connections and not self._evict_one():
                 return False
@@ -63,24 +63,27 @@ class ConnectionLimit:
             return True
 
     def mark_authenticated(self, connection: socket.socket) -> None:
-        """This one sent a good letter."""
+        """Mark a connection that sent a valid request."""
         with self._lock:
             if self.unauthenticated.pop(connection, None) is not None:
                 self.authenticated.add(connection)
 
     def remove(self, connection: socket.socket) -> None:
-        """A caller is gone."""
+        """Remove a closed connection."""
         with self._lock:
             self.unauthenticated.pop(connection, None)
             self.authenticated.discard(connection)
 
     def _evict_one(self) -> bool:
-        """End the oldest stranger from the address with the most: who sends a crowd crowds out his own."""
+        """Close the oldest unauthenticated connection of the address that has most of them.
+
+        So an address that opens many connections evicts its own. Returns False if all are authenticated.
+        """
         if not self.unauthenticated:
             return False
-        (crowd, _), *_ = Counter(self.unauthenticated.values()).most_common(1)
-        caller = next(caller for caller, address in self.unauthenticated.items() if address == crowd)
-        del self.unauthenticated[caller]
-        with suppress(OSError):  # its own thread closes it; TLS or not, it reads an end
-            socket.socket.shutdown(caller, socket.SHUT_RDWR)
+        (busiest_address, _), *_ = Counter(self.unauthenticated.values()).most_common(1)
+        oldest = next(sock for sock, address in self.unauthenticated.items() if address == busiest_address)
+        del self.unauthenticated[oldest]
+        with suppress(OSError):  # its own thread closes it after it read the end, with TLS or without
+            socket.socket.shutdown(oldest, socket.SHUT_RDWR)
         return True

@@ -1,61 +1,63 @@
-"""What was found on a walk goes out in a thread of its own: packed, and sent soon or when there is enough of it."""
+"""Compresses and sends messages in a thread, while the site walk produces more of them.
 
+Bytes are sent when a chunk is full, or after a short time on a slow site. A stream that is compressed small is flushed
+less often, because every flush ends a zstd block, and runs at a lower priority than the web server.
+"""
+
+import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 
 from sanderling.workers.migrant.messages import EndMessage, MessageCompressor, MigrantMessage
-from sanderling.workers.migrant.prose import ProsePacker
 
-CHUNK_BYTES = 16 * 1024  # compressed bytes gathered before they are sent; a site that is slow sends earlier
-SEND_SECONDS = 0.25
+CHUNK_BYTES = 16 * 1024  # compressed bytes per write
+SEND_SECONDS = 0.25  # longest time between two writes
+SMALL_SEND_SECONDS = 2.0  # the same for a stream that is compressed small
+NICE_INCREMENT = 5
 
 
 class MessageSender(threading.Thread):
-    """Packs messages and sends them, soon after they came or when there are enough of them."""
+    """Compresses queued messages and writes them, until the end of the queue."""
 
     def __init__(
         self,
         messages: "queue.Queue[MigrantMessage | None]",
-        compressor: MessageCompressor | ProsePacker,
+        compressor: MessageCompressor,
         write: Callable[[bytes], None],
     ) -> None:
         super().__init__(daemon=True, name="sender")
         self.messages, self.compressor, self.write = messages, compressor, write
-        self.buffer, self.last_sent_at, self.min_bytes = bytearray(), time.monotonic(), 1  # the first bytes go at once
+        self.send_seconds = SMALL_SEND_SECONDS if compressor.is_small else SEND_SECONDS
+        self.buffer, self.last_sent_at, self.min_bytes = bytearray(), time.monotonic(), 1  # first bytes go at once
         self.error: OSError | None = None
 
     def run(self) -> None:
-        """Work until there are no more messages; after an error, only take them."""
-        while (message := self.messages.get()) is not None:
+        """Send all messages. After an error the rest are discarded, so that the producer is never blocked."""
+        if self.compressor.is_small and sys.platform == "linux":  # only there a thread has a priority of its own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE_INCREMENT)
+        is_open = True
+        while is_open:
+            message = self.messages.get()
+            is_open = message is not None
             if self.error is None:
-                self._run_step(partial(self._add_message, message))
-        if self.error is None:
-            self._run_step(self._finish_stream)
+                try:
+                    self._send_message(message)
+                except OSError as error:  # the crawler closed the connection
+                    self.error = error
 
-    def _run_step(self, step: Callable[[], None]) -> None:
-        """The guest may leave, and the process that packs may die."""
-        try:
-            step()
-        except OSError as error:
-            self.error = error
-
-    def _add_message(self, message: MigrantMessage) -> None:
-        self.buffer += self.compressor.compress(message)
-        late = time.monotonic() - self.last_sent_at > SEND_SECONDS
-        if late or isinstance(message, EndMessage):
+    def _send_message(self, message: MigrantMessage | None) -> None:
+        is_last = message is None or isinstance(message, EndMessage)
+        self.buffer += self.compressor.compress(message) if message is not None else b""
+        if is_last or time.monotonic() - self.last_sent_at > self.send_seconds:
             self.buffer += self.compressor.flush()
-        if late or isinstance(message, EndMessage) or len(self.buffer) >= self.min_bytes:
-            self._flush()
+            self._write()
+        elif len(self.buffer) >= self.min_bytes:
+            self._write()
 
-    def _finish_stream(self) -> None:
-        for rest in self.compressor.finish():
-            self.buffer += rest
-            self._flush()
-
-    def _flush(self) -> None:
+    def _write(self) -> None:
         self.write(bytes(self.buffer))
         self.buffer.clear()
         self.min_bytes = CHUNK_BYTES

@@ -1,38 +1,38 @@
-"""What was said at the first visit, kept on both sides: later streams refer to it, so a changed page costs its change.
+"""zstd dictionaries shared by a crawler and a migrant, so that a changed page costs only its change.
 
-Both sides keep the same bytes: the messages of the first answer on a connection, in order, up to a limit. The crawler
-names what it has by digest; if the host has it too, the stream begins with it.
+Both sides store the messages of the first response on a connection, in order, up to a limit. A later request names
+the crawler's dictionary by its digest; if the migrant has the same one, it is the prefix of the response stream.
 """
 
 import hashlib
 import os
 from pathlib import Path
 
-MAX_DICTIONARY_BYTES = 24 * 2**20  # bytes kept of one visit
-MIN_DICTIONARY_BYTES = 64 * 1024  # less is not worth it
-MAX_DICTIONARIES = 64  # memories a host keeps; the longest unused goes first
+MAX_DICTIONARY_BYTES = 24 * 2**20  # fits into the zstd window with the pages of a revisit
+MIN_DICTIONARY_BYTES = 64 * 1024  # a smaller one is not worth a file
+MAX_DICTIONARIES = 64  # per migrant; the least recently used are deleted
 ID_BYTES = 16
 
 
 def compute_dictionary_id(content: bytes) -> str:
-    """The name both sides know it by."""
+    """Return the identifier of a dictionary: a prefix of its SHA-256 digest."""
     return hashlib.sha256(content).hexdigest()[: 2 * ID_BYTES]
 
 
 class DictionaryStore:
-    """A folder of memories by name: the host's side."""
+    """Dictionaries of a migrant, in files named by identifier."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, dictionary_id: str) -> bytes:
-        """The memory of this name; empty if there is none any more."""
+        """Return a dictionary; empty if it is unknown or damaged."""
         if len(dictionary_id) != 2 * ID_BYTES or not dictionary_id.isalnum():
             return b""
         return _read_dictionary(self.folder / dictionary_id, dictionary_id)
 
     def put(self, content: bytes) -> None:
-        """Keep what was said; forget the longest unused if there are too many. A full disk costs only that."""
+        """Store a dictionary and delete those not used for the longest time. Disk errors are ignored."""
         if len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
@@ -46,17 +46,17 @@ class DictionaryStore:
 
 
 class SiteDictionary:
-    """The crawler's side: one memory per site and host, in its collection."""
+    """Dictionary of a crawler for a site and a migrant: a file in its collection."""
 
     def __init__(self, folder: str, receiver: str, site: str) -> None:
         self.file = Path(folder) / hashlib.sha256(f"{receiver} {site}".encode()).hexdigest()[:32] if folder else None
 
     def load(self) -> bytes:
-        """What we remember."""
+        """Return the stored dictionary; empty if there is no file."""
         return _read_dictionary(self.file) if self.file is not None else b""
 
     def save(self, content: bytes) -> None:
-        """Remember what was said."""
+        """Store a dictionary. Disk errors are ignored: they only cost bytes at the next visit."""
         if self.file is None or len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
@@ -76,12 +76,12 @@ def _read_dictionary(file: Path, dictionary_id: str = "") -> bytes:
 
 
 def write_atomically(file: Path, content: bytes) -> None:
-    """Write a file that is nobody else's, whole or not at all."""
-    fresh = file.with_name(file.name + ".new")
+    """Write a file with mode 0600 by renaming, so that readers never see a part of it."""
+    temporary = file.with_name(file.name + ".new")
     try:
-        fresh.write_bytes(content)
-        fresh.chmod(0o600)
-        fresh.rename(file)
+        temporary.write_bytes(content)
+        temporary.chmod(0o600)
+        temporary.rename(file)
     except OSError:
-        fresh.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""A site as seen from its own machine: through its web server on loopback, or as a folder of files."""
+"""Reads the pages of a site on its own machine: from its web server, or from a folder of files."""
 
 import mimetypes
 import time
@@ -33,11 +33,11 @@ from sanderling.workers.migrant.owner_rules import SiteRules, list_request_urls
 
 RUN_SECONDS = 0.05
 ROBOTS_SECONDS = 86400.0
-ALLOWED_DOT_NAMES = (".", "..", ".well-known")  # names with a dot that hide nothing
+ALLOWED_DOT_NAMES = (".", "..", ".well-known")
 
 
 class SiteResponse(Struct, frozen=True):
-    """One look: the visit, and the answer as it came."""
+    """A visit with the head and body of its response."""
 
     visit: Visit
     head: bytes = b""
@@ -45,7 +45,7 @@ class SiteResponse(Struct, frozen=True):
 
 
 class SiteReader(Protocol):
-    """Where the pages of one site come from."""
+    """Source of the pages of a site."""
 
     def submit(self, tasks: Sequence[FetchTask]) -> None: ...
     def run_once(self) -> tuple[list[SiteResponse], list[RobotsTxt]]: ...
@@ -53,7 +53,7 @@ class SiteReader(Protocol):
 
 
 def build_fetch_settings(user_agent: str) -> FetchSettings:
-    """Bodies come plain: they are compressed together, later."""
+    """Build settings for plain bodies, which are compressed together later."""
     return FetchSettings(
         user_agent=user_agent, headers=("Accept-Encoding: identity",), allow_private=True, keep_requests=False,
         latency_factor=0.0,
@@ -61,7 +61,7 @@ def build_fetch_settings(user_agent: str) -> FetchSettings:
 
 
 class PlainResponseProcessor(ResponseProcessor):
-    """Looks at pages as any migrant does, but writes no records of them: they go home by another stream."""
+    """Processes responses like any worker, but keeps head and body instead of WARC records."""
 
     def _pack_records(
         self,
@@ -78,7 +78,7 @@ class PlainResponseProcessor(ResponseProcessor):
 
 
 class PlainFetchLoop(FetchLoop):
-    """A trip whose visits carry the pages themselves."""
+    """A fetch loop whose visits carry head and body."""
 
     def __init__(self, settings: FetchSettings, fingerprinter: Fingerprinter) -> None:
         super().__init__(settings, fingerprinter)
@@ -89,26 +89,26 @@ class PlainFetchLoop(FetchLoop):
 
 
 def is_allowed(rules: RobotsRules, url: str) -> bool:
-    """Check against robots.txt a URL and all that a web server may read it as: `%2f` is no way round a rule."""
-    return all(rules.is_allowed(one) for one in list_request_urls(url, get_host(url)))
+    """Check a URL against robots.txt, in every way a web server may decode it (`%2f`)."""
+    return all(rules.is_allowed(variant) for variant in list_request_urls(url, get_host(url)))
 
 
 class HttpSiteReader:
-    """Asks the site's own web server, at the address its owner named and nowhere else."""
+    """Fetches pages from the web server at the address set by the owner, and from nowhere else."""
 
     def __init__(self, site: SiteRules, user_agent: str, fingerprinter: Fingerprinter = skip_fingerprints) -> None:
         self.site = site
         self.fetch_loop = PlainFetchLoop(build_fetch_settings(user_agent), fingerprinter)
 
     def submit(self, tasks: Sequence[FetchTask]) -> None:
-        """Queue some pages; they come as fast as the gate lets them in, so there is no pause between them."""
+        """Queue pages without a crawl delay: the rate limiter of the site sets the pace."""
         self.fetch_loop.submit(FetchBatch(Host(self.site.site), tuple(tasks), (self.site.address,), None, 0.0,
                                    self.site.connections))  # fmt: skip
 
     def run_once(self) -> tuple[list[SiteResponse], list[RobotsTxt]]:
-        """What came within a moment."""
-        parcel = self.fetch_loop.run_for(RUN_SECONDS)
-        return [SiteResponse(visit, visit.head, visit.response_record) for visit in parcel.visits], list(parcel.robots)
+        """Run the fetch loop for a short time and return the responses."""
+        report = self.fetch_loop.run_for(RUN_SECONDS)
+        return [SiteResponse(visit, visit.head, visit.response_record) for visit in report.visits], list(report.robots)
 
     def close(self) -> None:
         """Close the connections."""
@@ -116,7 +116,7 @@ class HttpSiteReader:
 
 
 class FileSiteReader:
-    """Reads the site's files; a folder answers with its index.html. Nothing outside the folder is ever read."""
+    """Reads the files of a site, with index.html for folders. Never reads outside of the root."""
 
     def __init__(self, site: SiteRules, user_agent: str, fingerprinter: Fingerprinter = skip_fingerprints) -> None:
         self.site = site
@@ -128,30 +128,31 @@ class FileSiteReader:
         self.robots: RobotsTxt | None = None
 
     def submit(self, tasks: Sequence[FetchTask]) -> None:
-        """Queue some pages."""
+        """Queue pages."""
         self.pending_tasks += tasks
 
     def run_once(self) -> tuple[list[SiteResponse], list[RobotsTxt]]:
-        """Read the next few files."""
-        news = []
+        """Read the next few files, and robots.txt before the first."""
+        robots = []
         if self.robots is None:
             self.robots = self._read_robots()
-            news = [self.robots]
+            robots = [self.robots]
         rules = build_robots_rules(self.robots, self.settings.agent_token)
         batch, self.pending_tasks = self.pending_tasks[:16], self.pending_tasks[16:]
-        seen = []
-        for stop in batch:
-            if is_allowed(rules, stop.request_url or stop.url):
-                seen.append(self._read_page(stop))
+        responses = []
+        for task in batch:
+            if is_allowed(rules, task.request_url or task.url):
+                responses.append(self._read_page(task))
             else:
-                seen.append(SiteResponse(build_unfetched_visit(stop, Outcome.SKIPPED, Reason.ROBOTS, time.time())))
-        return seen, news
+                visit = build_unfetched_visit(task, Outcome.SKIPPED, Reason.ROBOTS, time.time())
+                responses.append(SiteResponse(visit))
+        return responses, robots
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file stays open."""
 
     def _read_robots(self) -> RobotsTxt:
-        """Read robots.txt; one that is there and cannot be read (no permission, a symlink loop) keeps us out."""
+        """Read robots.txt. If it exists but cannot be read (permissions, symlink loop), nothing is allowed."""
         now, body = time.time(), b""
         file = self._find_file("/robots.txt")
         status = 200 if file else 503 if (self.root / "robots.txt").is_symlink() else 404
@@ -162,7 +163,10 @@ class FileSiteReader:
         return RobotsTxt(Host(self.site.site), status, body, now, now + ROBOTS_SECONDS)
 
     def _find_file(self, path: str) -> Path | None:
-        """The file of a path, if it is one, inside the folder, and no dot file."""
+        """Return the file of a path.
+
+        None: it is missing, hidden, or outside of the root.
+        """
         name = unquote(path.partition("?")[0]).lstrip("/")
         try:
             file = (self.root / name).resolve()
@@ -178,32 +182,32 @@ class FileSiteReader:
         start = time.monotonic()
         file = self._find_file(url[len(self.site.site) :])
         if file is not None and self.site.is_file_denied("/" + file.relative_to(self.root).as_posix()):
-            note = "another name of a page that the owner keeps back"
-            return SiteResponse(build_unfetched_visit(task, Outcome.SKIPPED, Reason.EXCLUDED, time.time(), note))
-        body, status, stamp = b"not here\n", b"404 Not Found", time.time()
+            detail = "the owner denies access to this file"
+            return SiteResponse(build_unfetched_visit(task, Outcome.SKIPPED, Reason.EXCLUDED, time.time(), detail))
+        body, status, modified_at = b"not found\n", b"404 Not Found", time.time()
         try:
             if file is not None and file.stat().st_size <= self.settings.max_body:
-                body, status, stamp = file.read_bytes(), b"200 OK", file.stat().st_mtime
+                body, status, modified_at = file.read_bytes(), b"200 OK", file.stat().st_mtime
         except OSError:
             status = b"403 Forbidden"
-        kind = (mimetypes.guess_type(str(file))[0] if file else None) or "text/plain"
+        media_type = (mimetypes.guess_type(str(file))[0] if file else None) or "text/plain"
         head = b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nLast-Modified: %s\r\n\r\n" % (
-            status, kind.encode(), len(body), formatdate(stamp, usegmt=True).encode())  # fmt: skip
-        reply = FetchResponse(
+            status, media_type.encode(), len(body), formatdate(modified_at, usegmt=True).encode())  # fmt: skip
+        response = FetchResponse(
             FetchRequest(url, self.endpoint, None), head.splitlines(keepends=True), body, time.monotonic() - start
         )
-        return SiteResponse(self.processor.process(task, reply, time.time()), head, body)
+        return SiteResponse(self.processor.process(task, response, time.time()), head, body)
 
 
 def has_dot_file(name: str) -> bool:
-    """Is part of a path hidden by the custom of Unix (`.htpasswd`, `.git/config`)? `.well-known` (RFC 8615) is not."""
+    """Check whether a path has a hidden part (`.htpasswd`, `.git/`), except `.well-known` (RFC 8615)."""
     return any(part.startswith(".") and part not in ALLOWED_DOT_NAMES for part in name.split("/"))
 
 
 def open_site_reader(site: SiteRules, user_agent: str, needs_structure: bool = False) -> SiteReader:
-    """The site, however its owner wants it to be looked at; to match pages, their structure is looked at too."""
-    marks = _fingerprint_structure if needs_structure else skip_fingerprints
-    return FileSiteReader(site, user_agent, marks) if site.root else HttpSiteReader(site, user_agent, marks)
+    """Open a site as its owner configured it, with structure fingerprints if a template filter needs them."""
+    fingerprinter = _fingerprint_structure if needs_structure else skip_fingerprints
+    return (FileSiteReader if site.root else HttpSiteReader)(site, user_agent, fingerprinter)
 
 
 def _fingerprint_structure(page: Document | ScanResult, _fingerprint_input: FingerprintInput) -> dict[str, bytes]:

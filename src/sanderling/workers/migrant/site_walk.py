@@ -1,4 +1,7 @@
-"""One errand at a host: look at the pages of a letter, follow links if the whole site is wanted, keep what is new."""
+"""Answers a request on the machine of the web server: fetches URLs, follows links, reports changes.
+
+In watch mode the pages are fetched again and again until the request expires.
+"""
 
 import time
 from collections import deque
@@ -23,12 +26,12 @@ from sanderling.workers.migrant.owner_rules import RefusalReason
 from sanderling.workers.migrant.rate_limit import SiteRateLimiter
 from sanderling.workers.migrant.site_reader import SiteReader, SiteResponse
 
-MAX_IN_FLIGHT = 64  # stops in the hands of the local migrant
-MIN_WATCH_SECONDS = 0.1  # between two looks, however often they are asked for
+MAX_IN_FLIGHT = 64  # pages submitted to the site reader
+MIN_WATCH_SECONDS = 0.1  # lower limit of the watch interval
 
 
 class SiteWalk:
-    """Carries out one letter; its messages come as they are found."""
+    """Pages of a request, by task id: requested URLs first, then discovered URLs."""
 
     def __init__(self, request: MigrantRequest, rate_limiter: SiteRateLimiter, reader: SiteReader) -> None:
         self.request = request
@@ -36,45 +39,43 @@ class SiteWalk:
         self.site = rate_limiter.site
         self.reader = reader
         self.max_pages = min(self.site.max_pages, request.max_pages or self.site.max_pages)
-        self.request_paths: list[str] = []  # as sent, by stop id
-        self.url_paths: list[str] = []  # as normalised, by stop id
-        self.known_digests: list[bytes] = []  # cut digests, by stop id
-        self.absence_by_id: dict[int, tuple[int, Reason]] = {}  # what was no page at the last look, and why, by stop id
+        self.request_paths: list[str] = []  # as requested, by task id
+        self.url_paths: list[str] = []  # as normalized, by task id
+        self.known_digests: list[bytes] = []  # digest prefixes, by task id
+        self.absence_by_id: dict[int, tuple[int, Reason]] = {}  # status and reason of missing pages
         self.id_by_path: dict[str, int] = {}
-        self.allowed_ids: list[int] = []  # what may be looked at, now and again
+        self.allowed_ids: list[int] = []  # pages to fetch, in watch mode repeatedly
         self.pending_tasks: deque[FetchTask] = deque()
         self.in_flight = 0
         self.page_count = self.unchanged_count = 0
 
     def generate_messages(self) -> Iterator[MigrantMessage]:
-        """Look at everything once; then, if asked to watch, again and again until the time is over."""
+        """Visit all pages and generate messages; in watch mode repeat this until the time is over."""
         yield from self._enqueue_requested()
         yield from self._visit_pending()
-        yield EndMessage(
-            self.page_count, self.unchanged_count
-        )  # and one after every further look: so the other side knows that we live
-        until = min(time.time() + self.request.watch_seconds, self.request.expires_at)
-        every = max(MIN_WATCH_SECONDS, self.request.watch_interval_seconds)
-        while time.time() + every < until:
-            time.sleep(every)
+        yield EndMessage(self.page_count, self.unchanged_count)  # one per round, also as a sign of life
+        ends_at = min(time.time() + self.request.watch_seconds, self.request.expires_at)
+        interval = max(MIN_WATCH_SECONDS, self.request.watch_interval_seconds)
+        while time.time() + interval < ends_at:
+            time.sleep(interval)
             if self.rate_limiter.is_within_hours():
                 self.pending_tasks.extend(self._build_task(id_) for id_ in self.allowed_ids)
                 yield from self._visit_pending()
             yield EndMessage(self.page_count, self.unchanged_count)
 
     def _enqueue_requested(self) -> Iterator[MissedMessage]:
-        for place, wanted in enumerate(self.request.urls):
-            spelling = normalize_url(self.site.site + wanted.path)
-            if spelling is None or get_host(spelling.url) != self.site.site:
-                self._add_path(wanted.path, wanted.path, wanted.known_digest)
-                yield MissedMessage(place, Outcome.SKIPPED, Reason.BAD_URL)
+        for index, requested in enumerate(self.request.urls):
+            url = normalize_url(self.site.site + requested.path)
+            if url is None or get_host(url.url) != self.site.site:
+                self._add_path(requested.path, requested.path, requested.known_digest)
+                yield MissedMessage(index, Outcome.SKIPPED, Reason.BAD_URL)
                 continue
-            name = split_url(spelling.url)[1]
-            id_ = self._add_path(split_url(spelling.request_url)[1], name, wanted.known_digest)
+            name = split_url(url.url)[1]
+            id_ = self._add_path(split_url(url.request_url)[1], name, requested.known_digest)
             if self.site.is_path_allowed(name) and len(self.allowed_ids) < self.max_pages:
                 self._enqueue(id_)
             else:
-                yield MissedMessage(place, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the host does not admit it")
+                yield MissedMessage(index, Outcome.SKIPPED, Reason.EXCLUDED, "the owner of the site does not allow it")
 
     def _add_path(self, request_path: str, url_path: str, known_digest: bytes = b"") -> int:
         id_ = len(self.request_paths)
@@ -111,7 +112,7 @@ class SiteWalk:
                 yield from self._report_visit(item)
 
     def _defer_pending(self) -> Iterator[MissedMessage]:
-        """The hours are over: what was not looked at yet has to be asked for again."""
+        """Report pending pages for a later retry: the allowed hours have ended."""
         while self.pending_tasks:
             id_ = self.pending_tasks.popleft().id
             yield MissedMessage(
@@ -122,50 +123,51 @@ class SiteWalk:
         return id_ if id_ < len(self.request.urls) else self.url_paths[id_]
 
     def _report_visit(self, response: SiteResponse) -> Iterator[MigrantMessage]:
-        """Say what is new; what is as it was known costs nothing."""
+        """Generate the message of a visit; an unchanged page has no message."""
         visit, id_ = response.visit, response.visit.id
-        where = self._get_target(id_)
+        target = self._get_target(id_)
         self.page_count += 1
         if self.request.is_whole_site:
             self._enqueue_links(visit)
-        cut = visit.digest[:DIGEST_PREFIX_BYTES]
-        if (visit.outcome is Outcome.FETCHED and cut and cut == self.known_digests[id_]) or self._is_still_absent(
-            visit
-        ):
+        digest = visit.digest[:DIGEST_PREFIX_BYTES]
+        is_known = visit.outcome is Outcome.FETCHED and digest and digest == self.known_digests[id_]
+        if is_known or self._is_still_absent(visit):
             self.unchanged_count += 1
         elif self._is_filtered_out(visit):
-            yield FilteredMessage(where, build_parked_visit(visit))
+            yield FilteredMessage(target, build_parked_visit(visit))
         elif response.head:
             if visit.outcome is Outcome.FETCHED:
-                self.known_digests[id_] = cut
-            at, took = (
-                int((visit.visited_at - self.request.issued_at) * TICKS_PER_SECOND),
-                1 + int(visit.duration_seconds * 1000),
-            )
-            yield PageMessage(where, at, took, response.head, response.body, visit.digest[:DIGEST_CHECK_BYTES])
+                self.known_digests[id_] = digest
+            issue_offset = int((visit.visited_at - self.request.issued_at) * TICKS_PER_SECOND)
+            duration_ms = 1 + int(visit.duration_seconds * 1000)
+            check = visit.digest[:DIGEST_CHECK_BYTES]
+            yield PageMessage(target, issue_offset, duration_ms, response.head, response.body, check)
         elif visit.outcome in (Outcome.RETURNED, Outcome.RETRY):
-            yield MissedMessage(where, Outcome.RETRY, visit.reason, visit.detail)
+            yield MissedMessage(target, Outcome.RETRY, visit.reason, visit.detail)
         else:
-            yield MissedMessage(where, visit.outcome, visit.reason, visit.detail)
+            yield MissedMessage(target, visit.outcome, visit.reason, visit.detail)
 
     def _is_still_absent(self, visit: Visit) -> bool:
-        """Was it no page at the last look either, for the same reason? One that returns is news, whatever it says."""
+        """Check whether a page is missing for the same reason as before.
+
+        A page that returns counts as changed, whatever its content.
+        """
         if visit.outcome is Outcome.FETCHED:
             self.absence_by_id.pop(visit.id, None)
             return False
-        before, why = self.absence_by_id.get(visit.id), (visit.status, visit.reason)
-        self.absence_by_id[visit.id], self.known_digests[visit.id] = why, b""
-        return before == why
+        old, new = self.absence_by_id.get(visit.id), (visit.status, visit.reason)
+        self.absence_by_id[visit.id], self.known_digests[visit.id] = new, b""
+        return old == new
 
     def _is_filtered_out(self, visit: Visit) -> bool:
-        """Is this a new page that is not what the brief asks for?"""
-        brief = self.request.template_filter
-        if brief is None or visit.outcome is not Outcome.FETCHED or self.known_digests[visit.id]:
+        """Check whether the template filter rejects a new page."""
+        template_filter = self.request.template_filter
+        if template_filter is None or visit.outcome is not Outcome.FETCHED or self.known_digests[visit.id]:
             return False
-        return not has_matching_structure(brief, visit.fingerprints.get("structure", b""))
+        return not has_matching_structure(template_filter, visit.fingerprints.get("structure", b""))
 
     def _enqueue_links(self, visit: Visit) -> None:
-        """Line up the links of this site that are new; a redirect is followed by who asked."""
+        """Enqueue new links within the site. Redirects are followed by the crawler."""
         links = () if visit.nofollow else visit.links
         for link in links:
             if link.nofollow or get_host(link.url) != self.site.site or len(self.allowed_ids) >= self.max_pages:

@@ -1,6 +1,6 @@
-"""What a host may say: its messages are checked before they are believed, and nothing in them is taken as it came.
+"""Validates messages of a migrant, which is not trusted: values are limited, times replaced, URLs normalized.
 
-Pages need no check: they are parsed and marked at home. All else is brought into bounds here.
+Pages need no validation, because the crawler parses and fingerprints them itself.
 """
 
 from sanderling.models import FetchTask, Link, Outcome, Reason, RobotsTxt, Visit
@@ -8,46 +8,46 @@ from sanderling.urls.normalize import normalize_url
 from sanderling.workers.migrant.messages import FilteredMessage, MissedMessage, RobotsMessage
 
 MISSED_OUTCOMES = (Outcome.SKIPPED, Outcome.FAILED, Outcome.RETRY)
-MAX_ROBOTS_SECONDS = 86400.0  # no rules are believed for longer (RFC 9309, 2.4)
+MAX_ROBOTS_SECONDS = 86400.0  # RFC 9309, 2.4
 MAX_DETAIL_LENGTH = 200
-MAX_ROBOTS_BYTES = 500 * 1024  # bytes that count (RFC 9309, 2.5)
+MAX_ROBOTS_BYTES = 500 * 1024  # RFC 9309, 2.5
 MAX_TITLE_LENGTH = 500
 MAX_LINKS = 10_000
 MAX_FINGERPRINT_BYTES = 64 * 1024
 
 
 def validate_robots(message: RobotsMessage, now: float) -> RobotsTxt:
-    """The robots.txt a host sends, with times of our own."""
+    """Return the received robots.txt with times by our clock."""
     robots = message.robots
-    lasts = robots.expires_at - robots.fetched_at
-    believed = lasts if 0 < lasts <= MAX_ROBOTS_SECONDS else MAX_ROBOTS_SECONDS
+    lifetime = robots.expires_at - robots.fetched_at
+    lifetime = lifetime if 0 < lifetime <= MAX_ROBOTS_SECONDS else MAX_ROBOTS_SECONDS
     status = robots.status if 0 <= robots.status <= 599 else 0
-    return RobotsTxt(robots.host, status, robots.body[:MAX_ROBOTS_BYTES], now, now + believed)
+    return RobotsTxt(robots.host, status, robots.body[:MAX_ROBOTS_BYTES], now, now + lifetime)
 
 
 def validate_missed(message: MissedMessage) -> tuple[Outcome, Reason, str]:
-    """Why a page was not brought; a page that is not here cannot be fetched, gone or as it was."""
+    """Return outcome, reason and detail of a page that was not fetched; without a page no other outcome is accepted."""
     if message.outcome not in MISSED_OUTCOMES:
-        return Outcome.RETRY, Reason.BROKEN_RESPONSE, "the host did not bring it"
+        return Outcome.RETRY, Reason.BROKEN_RESPONSE, "the migrant did not return the page"
     return message.outcome, message.reason, sanitize_line(message.detail)
 
 
 def sanitize_line(text: str, max_length: int = MAX_DETAIL_LENGTH) -> str:
-    """Words that fit into a line of a log."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 2 * max_length]).split())[
+    """Return text as a printable line of limited length."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text[: 2 * max_length]).split())[
         :max_length
     ]
 
 
 def validate_filtered(message: FilteredMessage, task: FetchTask, now: float, detail: str) -> Visit:
-    """What a host tells of a page that it keeps: its title, structure and links."""
-    seen = message.visit
-    spelled = ((normalize_url(link.request_url or link.url), link) for link in seen.links[:MAX_LINKS])
+    """Build the visit of a page that the template filter rejected: title, structure and links."""
+    received = message.visit
+    normalized = ((normalize_url(link.request_url or link.url), link) for link in received.links[:MAX_LINKS])
     links = tuple(
-        Link(spelling.url, spelling.distinct_request_url, sanitize_line(link.anchor), link.nofollow)
-        for spelling, link in spelled if spelling is not None
+        Link(url.url, url.distinct_request_url, sanitize_line(link.anchor), link.nofollow)
+        for url, link in normalized if url is not None
     )  # fmt: skip
-    mark = seen.fingerprints.get("structure", b"")[:MAX_FINGERPRINT_BYTES]
+    structure = received.fingerprints.get("structure", b"")[:MAX_FINGERPRINT_BYTES]
     return Visit(
         task.id,
         task.token,
@@ -58,8 +58,8 @@ def validate_filtered(message: FilteredMessage, task: FetchTask, now: float, det
         detail,
         200,
         role=task.role,
-        title=sanitize_line(seen.title, MAX_TITLE_LENGTH),
-        nofollow=seen.nofollow,
+        title=sanitize_line(received.title, MAX_TITLE_LENGTH),
+        nofollow=received.nofollow,
         links=links,
-        fingerprints={"structure": mark},
+        fingerprints={"structure": structure},
     )
