@@ -1,4 +1,4 @@
-"""Cases from web platforms: which changes are significant for a person who watches a page."""
+"""Cases from web platforms: significant changes and noise."""
 
 # ruff: noqa: E501 - a case reads best on one line
 

@@ -49,7 +49,6 @@ def open_sender(targets: Sequence[str]) -> AlertSender:
 
 
 def _redact_address(target: str) -> str:
-    """Return a URL without its secrets."""
     return f"{target.partition('://')[0]}://…" if "://" in target else "the alert target"
 
 

@@ -67,7 +67,6 @@ def _find_anchors(
 
 
 def _find_unique_blocks(blocks: Sequence[int], gap: tuple[int, int]) -> dict[int, int]:
-    """Return the numbers of the blocks that occur once in a gap."""
     part = blocks[gap[0] : gap[1]]
     last = dict(zip(part, range(*gap), strict=True))
     if len(last) == len(part):
@@ -102,7 +101,6 @@ def _find_longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _align_runs(
     old: Sequence[int], new: Sequence[int], old_range: tuple[int, int], new_range: tuple[int, int]
 ) -> list[Hunk]:
-    """Align a gap without anchors by its longest common runs."""
     if (old_range[1] - old_range[0]) * (new_range[1] - new_range[0]) > MAX_CELLS:
         return [Hunk(old_range, new_range)]
     matcher = SequenceMatcher(None, old[old_range[0] : old_range[1]], new[new_range[0] : new_range[1]], autojunk=False)
@@ -138,7 +136,6 @@ def pair_by_size(old_sizes: list[int], new_sizes: list[int]) -> list[tuple[int, 
 
 
 def _trace_pairs(old_sizes: list[int], new_sizes: list[int], costs: list[list[float]]) -> list[tuple[int, int]]:
-    """Read the best pairs off the cost table."""
     pairs, left_out = [], len(new_sizes) - len(old_sizes)
     for row in range(len(old_sizes) - 1, -1, -1):
         while left_out and costs[row + 1][left_out] == costs[row + 1][left_out - 1]:

@@ -59,7 +59,6 @@ def find_lifecycle_changes(
 
 
 def _match_urls(db: Connection, pattern: str, url_ids: set[int]) -> dict[int, str]:
-    """Return the matching URLs by id."""
     return {id_: url for id_, url in load_urls(db, sorted(url_ids)).items() if is_wildcard_match(url, pattern)}
 
 

@@ -216,7 +216,6 @@ def _find_visibility_changes(
 
 
 def _find_move_targets(right: _VersionBlocks, hunks: list[Hunk], moved: Counter[int]) -> dict[int, list[int]]:
-    """Return the new positions of moved blocks by hash."""
     targets: dict[int, list[int]] = {}
     for hunk in hunks:
         for index in range(*hunk.new):

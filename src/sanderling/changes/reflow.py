@@ -62,7 +62,6 @@ def drop_reflowed_blocks(left: BlockRun, right: BlockRun) -> Iterator[Hunk]:
 
 
 def _find_reflowed_ranges(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
-    """Yield the ranges of two runs with equal text, in order."""
     if not (
         left.has_exact_sizes
         and right.has_exact_sizes
@@ -87,7 +86,6 @@ def _find_reflowed_ranges(left: BlockRun, right: BlockRun) -> Iterator[tuple[Blo
 
 
 def _find_split_blocks(left: BlockRun, right: BlockRun) -> Iterator[tuple[BlockRange, BlockRange]]:
-    """Yield the blocks of a run that were split in the other."""
     indexes_by_offset = {end: index for index, end in enumerate(right.end_offsets)}
     for block in range(len(left)):
         block_range = block, block + 1

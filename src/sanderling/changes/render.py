@@ -36,7 +36,6 @@ def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate
 
 
 def _list_references(report: DiffReport) -> Iterator[str]:
-    """List the added and removed links and assets."""
     for name, added, removed in (
         ("link", report.links_added, report.links_removed),
         ("asset", report.assets_added, report.assets_removed),
@@ -76,14 +75,12 @@ def _render_line(row: ParagraphDiff, color: bool) -> Text:
 
 
 def _format_number(row: ParagraphDiff) -> str:
-    """Format the paragraph number; both numbers of a moved paragraph."""
     if row.number == TITLE_NUMBER:
         return "title"
     return f"{row.number + 1}" if row.old_number is None else f"{row.old_number + 1}→{row.number + 1}"
 
 
 def _shorten_piece(piece: DiffPiece, is_first: bool, is_last: bool, context: int = TERMINAL_CONTEXT) -> str:
-    """Cut the middle of a long unchanged text."""
     text = piece.text
     if piece.operation is not DiffOperation.SAME or len(text) <= 2 * context:
         return text

@@ -57,7 +57,6 @@ def _diff_middle(old: list[str], new: list[str]) -> list[DiffPiece]:
 
 
 def _merge_pieces(*pieces: DiffPiece) -> tuple[DiffPiece, ...]:
-    """Drop empty pieces and merge adjacent unchanged pieces."""
     merged: list[DiffPiece] = []
     for piece in filter(lambda candidate: candidate.text, pieces):
         if merged and merged[-1].operation is piece.operation is DiffOperation.SAME:

@@ -85,7 +85,6 @@ def parse_version(
 
 
 def _collect_links(tree: Document, url: str) -> dict[str, str]:
-    """Return link targets by normalized URL."""
     metadata = extract_metadata(tree, url)
     resolved = resolve_urls(metadata.base_url, (link.href for link in metadata.links), metadata.encoding) if url else ()
     targets = (
@@ -105,7 +104,6 @@ def parse_text_version(text: str, user_rules: UserRules = NO_USER_RULES) -> Comp
 
 
 def _collect_assets(tree: Document) -> Iterable[tuple[str, str]]:
-    """Yield normalized and original references of assets."""
     for image in tree.find_all("img"):
         if source := get_image_source(image)[:MAX_LISTED]:
             alt_text = " ".join((image.attr("alt") or "")[:MAX_LISTED].split())

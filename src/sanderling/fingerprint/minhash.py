@@ -7,7 +7,7 @@ sketching: Dahlgaard, Knudsen, Thorup 2017). Two sketches agree in a bit with pr
 error is at most 0.06. A simhash of 64 bits cannot tell a similarity of .5 from .8
 (benchmarks/changes/near_duplicates.py).
 
-`html/_native/textmarks.c` computes the same bits.
+`html/_native/text_fingerprints.c` computes the same bits.
 """
 
 import re

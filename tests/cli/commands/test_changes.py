@@ -88,7 +88,7 @@ def test_changes_lists_what_matters_and_no_noise(crawled: Crawled, capsys: pytes
     assert list(found) == re.findall(r'"(\w+)"', re.sub(r"\{[^{}]*\}", "", written.split("```")[1].strip(" \n{}")))
     assert crawled("changes", "--json", "--noise") == 0
     assert [(one["url"], one["noise"]) for one in objects(capsys) if not one["kinds"]] == [
-        (f"{crawled.site.root}/clock", ["stamps"])
+        (f"{crawled.site.root}/clock", ["volatile text"])
     ]
 
 

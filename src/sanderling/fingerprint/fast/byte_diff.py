@@ -49,7 +49,10 @@ class PageEdits(Struct, frozen=True):
 
 
 def find_page_edits(tree: Document, old_body: bytes, new_body: bytes) -> PageEdits | None:
-    """Find edited texts and scripts; None if anything else may affect a fingerprint. `tree`: the new version."""
+    """Find edited texts and scripts in a new version.
+
+    None: anything else may affect a fingerprint.
+    """
     markup_differences: list[ByteDifference] = []
     raw_text_edits: list[RawTextEdit] = []
     for old_markup, new_markup, next_markup in _find_differences(old_body, new_body):
@@ -131,7 +134,6 @@ def _parse_claims(differences: list[ByteDifference], charset: str) -> "Iterator[
 
 
 def _find_differences(old_body: bytes, new_body: bytes) -> Iterator[ByteDifference]:
-    """Yield the differing tags, each with the text after it."""
     old_at = new_at = 0
     while old_at < len(old_body) and new_at < len(new_body):
         common_size = measure_common_prefix(old_body, new_body, old_at, new_at)

@@ -92,7 +92,6 @@ def _parse_and_diff(
 
 
 def _locate_differences(old_body: bytes, new_body: bytes) -> DifferenceRange:
-    """Return the range of differences, unknown for large pages."""
     if len(old_body) > MAX_LOCATED_SIZE:
         return UNKNOWN_RANGE
     start = measure_common_prefix(old_body, new_body)

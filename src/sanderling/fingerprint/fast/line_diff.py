@@ -1,4 +1,4 @@
-"""Compare the text of two page versions: changed lines are read twice, all others once.
+"""Compare the text of two page versions, reading common lines once.
 
 If the tags are equal, the old blocks are the new ones with the old lines, unless the change is large enough to turn
 other lines into main content.
@@ -38,7 +38,7 @@ LETTER_HASHES = tuple(xxh3_64_intdigest(bytes([letter])) for letter in range(256
 
 
 class FingerprintPair(Struct, frozen=True):
-    """Partial fingerprints that differ as complete ones would."""
+    """Partial fingerprints that differ like complete fingerprints."""
 
     old: Fingerprint
     new: Fingerprint

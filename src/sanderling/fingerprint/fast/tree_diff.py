@@ -229,7 +229,6 @@ class _SiblingNodes(Struct, frozen=True):
 
 
 def _read_siblings(nodes: Sequence[Node], parent: Node) -> _SiblingNodes:
-    """Group siblings; adjacent texts are merged."""
     compared: list[ComparedNode] = []
     independent: list[Element] = []
     texts: list[str] = []
@@ -255,7 +254,6 @@ def _get_styles(elements: list[Element]) -> list[tuple[str | None, ...]]:
 
 
 def _has_same_text(a: str, b: str) -> bool:
-    """Return whether two texts are equal or both blank."""
     return a == b or (_is_blank(a) and _is_blank(b))
 
 
