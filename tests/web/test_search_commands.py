@@ -106,7 +106,7 @@ def test_index_on_a_readonly_disk_is_searched(
         capsys.readouterr()
         assert main(["search", "gull", "-C", str(tmp_path)]) == 0
         assert crawled_site.url("/gull") in capsys.readouterr().out
-        with pytest.raises(CollectionError, match="cannot be written to"):
+        with pytest.raises(CollectionError, match="is not writable"):
             connect_sqlite(tmp_path / "another.db")
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)  # the index may still be mapped
