@@ -41,7 +41,7 @@ def test_search_prints_json_with_positions_from_1(
 
 def test_excluded_word_must_be_quoted(crawled_site: CrawledSite, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "shore", "-gull", "-C", str(crawled_site.folder)]) == 4
-    assert "in quotes: 'tide -storm'" in capsys.readouterr().err
+    assert "quote queries with excluded words: 'tide -storm'" in capsys.readouterr().err
     assert main(["search", "shore", "--frist", "1", "-C", str(crawled_site.folder)]) == 4
     assert "did you mean --first" in capsys.readouterr().err
 
@@ -106,7 +106,7 @@ def test_index_on_a_readonly_disk_is_searched(
         capsys.readouterr()
         assert main(["search", "gull", "-C", str(tmp_path)]) == 0
         assert crawled_site.url("/gull") in capsys.readouterr().out
-        with pytest.raises(CollectionError, match="cannot be written to"):
+        with pytest.raises(CollectionError, match="is not writable"):
             connect_sqlite(tmp_path / "another.db")
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)  # the index may still be mapped

@@ -66,7 +66,7 @@ def test_aliases_are_found_in_stored_pages(collection: Path, capsys: pytest.Capt
     assert main(["aliases", "Mumbai", "Nowhere", "-C", str(collection), "--json", "--workers", "1"]) == 0
     output = capsys.readouterr()
     assert rows(output.out) == {("Mumbai", "Bombay"): (2, 2)}
-    assert "nothing calls 'Nowhere' by another name" in output.err
+    assert "no alias of 'Nowhere' found" in output.err
 
 
 def test_links_and_redirects_give_aliases(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,7 +90,7 @@ def test_text_files_and_a_file_of_names(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say whose other names you want"),
+        ([], "no name given: sanderling aliases NAME, or --names FILE"),
         (["x", "--pattern", "aka"], "is not a pattern"),
         (["x", "--text", "/nowhere"], "there is no file or folder /nowhere to read"),
         (["--names", "/nowhere"], "cannot read the names in /nowhere: No such file or directory"),
