@@ -11,6 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import brotli
@@ -94,7 +95,7 @@ def measure_methods(messages: Sequence[MigrantMessage], bodies: Sequence[bytes])
         measure_trained_dictionary(bodies),
         measure(f"**small**: zstd {SMALL_ZSTD_LEVEL}", lambda: compress_messages(messages, True), decompress_messages),
         measure("xz 9, 64 MB", lambda: lzma.compress(stream, lzma.FORMAT_XZ, filters=XZ_FILTERS), lzma.decompress),
-        *(measure(f"zstd {level}", lambda level=level: compress_zstd(stream, level), decompress_zstd)
+        *(measure(f"zstd {level}", partial(compress_zstd, stream, level), decompress_zstd)
           for level in (19, 22)),
         measure("brotli 11, 16 MB", lambda: brotli.compress(stream, quality=11, lgwin=24), brotli.decompress),
     ]  # fmt: skip
