@@ -1,4 +1,4 @@
-"""Learns from the changes of a site what is noise there.
+"""Learns the noise of a site from its changes.
 
 - Template: a fragment that changes on many pages at once.
 - Always changing: a place that differs at every visit, such as a counter or a quotation of the day.

@@ -94,7 +94,10 @@ def _is_markup_only(old_markup: bytes, new_markup: bytes) -> bool:
 
 
 def _verify_claims(differences: list[ByteDifference], tree: Document, old_body: bytes) -> "list[_MarkupClaim] | None":
-    """Parse markup differences; None if a fingerprint may be affected or the tree does not confirm them."""
+    """Parse markup differences and confirm them with the tree.
+
+    None: not confirmed, or a fingerprint may be affected.
+    """
     charset = tree.encoding or "utf-8"
     claims = list(_parse_claims(differences, charset)) if _can_decode(charset) else [None]
     valid_claims = [claim for claim in claims if claim is not None and not _can_occur_in(claim.new_bytes, old_body)]
@@ -178,7 +181,10 @@ class _MarkupClaim(Struct, frozen=True):
 
 
 def _parse_claim(old_markup: bytes, new_markup: bytes, charset: str, next_markup: bytes) -> _MarkupClaim | None:
-    """Parse a difference; None if it may affect a fingerprint."""
+    """Parse a difference.
+
+    None: it may affect a fingerprint.
+    """
     if new_markup.startswith(b"<!--"):
         old, new = MATCH_COMMENT(old_markup), MATCH_COMMENT(new_markup)
         if old is None or new is None or old[2] != new[2]:
@@ -211,7 +217,10 @@ _parse_claim_cached = lru_cache(maxsize=2_048)(_parse_claim)  # a template chang
 
 
 def _compare_code(old: TagWithText, new: TagWithText, charset: str) -> tuple[frozenset[int], frozenset[int]] | None:
-    """Return the hashes of two scripts, empty if equal; None if the difference may be visible."""
+    """Return the hashes of two scripts, empty if equal.
+
+    None: the difference may be visible.
+    """
     if not old.has_valid_tag or not new.has_valid_tag or FIND_UNSAFE_CODE(old.text) or FIND_UNSAFE_CODE(new.text):
         return None
     if old.text == new.text and old.is_equal_without_ignored(new):
@@ -225,7 +234,10 @@ def _compare_code(old: TagWithText, new: TagWithText, charset: str) -> tuple[fro
 
 
 def _build_claim(old: TagWithText, new: TagWithText, charset: str) -> _MarkupClaim | None:
-    """Build the claim of a tag; None without a new value to search for."""
+    """Build the claim of a tag.
+
+    None: it has no new value to search for.
+    """
     old_attributes, new_attributes = _parse_attributes(old), _parse_attributes(new)
     new_values = [
         _extract_new_bytes(old_attributes.get(key, b""), value)

@@ -63,7 +63,10 @@ def compare_versions(tree: Document, body: bytes, previous: PreviousVersion) -> 
 
 
 def _compare_bytes(tree: Document, body: bytes, previous: PreviousVersion) -> FingerprintPair | None:
-    """Compare versions with few or invisible differences; None if they differ in more."""
+    """Compare versions with few or invisible differences.
+
+    None: they differ in more.
+    """
     if (tree.encoding or "").lower() != previous.charset:
         return None
     if (

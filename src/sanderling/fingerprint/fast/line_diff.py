@@ -66,7 +66,10 @@ def _sum_letters(text: str) -> int:
 
 
 def _reuse_blocks(new_blocks: TextBlocks, old_lines: list[str]) -> TextBlocks | None:
-    """Return the new blocks with the old lines; None if other lines could be main content."""
+    """Return the new blocks with the old lines.
+
+    None: other lines could be main content.
+    """
     if len(old_lines) != len(new_blocks.lines):
         return None
     total_difference = 0

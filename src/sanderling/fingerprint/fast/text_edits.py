@@ -41,7 +41,10 @@ class RawTextEdit(Struct, frozen=True):
 
 
 def parse_text_edit(old_markup: bytes, new_markup: bytes) -> RawTextEdit | None:
-    """Parse two versions of a tag with text; None if more than the text may differ."""
+    """Parse two versions of a tag with text.
+
+    None: more than the text may differ.
+    """
     tag, _, old = old_markup[1:].partition(b">")
     new_tag, _, new = new_markup[1:].partition(b">")
     if tag != new_tag or old_markup[:1] != b"<" or b"\0" in old or b"\r" in old or not _has_same_blanks(old, new):
@@ -57,7 +60,10 @@ def _has_same_blanks(old: bytes, new: bytes) -> bool:
 
 
 def locate_text_edits(tree: Document, raw_edits: Sequence[RawTextEdit], old_body: bytes) -> list[TextEdit] | None:
-    """Find the edited text nodes; None if they are not certain."""
+    """Find the edited text nodes.
+
+    None: they are not certain.
+    """
     counts = Counter((edit.tag.split(None, 1)[0], edit.new_text) for edit in raw_edits)
     old_texts = {(edit.tag.split(None, 1)[0], edit.new_text): edit.old_text for edit in raw_edits}
     edits: list[TextEdit] = []
