@@ -1,4 +1,4 @@
-"""Orderings in whole crawls: what is asked for, what is remembered."""
+"""Choice of the ordering: requested settings and stored state."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from sanderling.errors import UsageError
 from sanderling.storage.collection import get_meta, open_collection_read_only
 
 
-def go(site: Site, folder: Path, order: OrderingSettings, limit: int = 0) -> CrawlSummary:
+def run_crawl(site: Site, folder: Path, order: OrderingSettings, limit: int = 0) -> CrawlSummary:
     request = CrawlRequest(
         seeds=(site.root + "/",),
         scope=ScopeSettings(sitemaps=False),
@@ -33,7 +33,7 @@ def go(site: Site, folder: Path, order: OrderingSettings, limit: int = 0) -> Cra
 
 
 def two_halves(size: int = 150) -> dict[str, Page]:
-    """A site of two halves: one on vacuum, one on gardens; the names of its pages say nothing."""
+    """Build a site of two halves with different topics and neutral URLs."""
     site = {"/": html("/g0", "/v0", text="start")}
     for half, words in (("g", "a garden of roses"), ("v", "vacuum and tables")):
         for n in range(size):
@@ -42,40 +42,40 @@ def two_halves(size: int = 150) -> dict[str, Page]:
 
 
 @pytest.mark.parametrize("name", ["", "fish", "similarity"])
-def test_a_focused_crawl_spends_its_budget_on_the_relevant_half(tmp_path: Path, name: str) -> None:
+def test_focused_crawl_spends_budget_on_relevant_half(tmp_path: Path, name: str) -> None:
     with Site(two_halves()) as site:
-        go(site, tmp_path, OrderingSettings(order=name, query="vacuum tables"), limit=120)
+        run_crawl(site, tmp_path, OrderingSettings(order=name, query="vacuum tables"), limit=120)
         assert sum(path.startswith("/v") for path in site.hits) > 75
-        go(site, tmp_path, OrderingSettings(), limit=180)  # the topic is remembered
+        run_crawl(site, tmp_path, OrderingSettings(), limit=180)  # the topic is stored
         assert sum(path.startswith("/v") for path in site.hits) > 120
         with open_collection_read_only(tmp_path) as collection:
             assert get_meta(collection.db, "order") == (name or "shark")
 
 
-def test_a_text_gives_the_topic_as_well(tmp_path: Path) -> None:
+def test_topic_is_read_from_sample_text(tmp_path: Path) -> None:
     sample = tmp_path / "sample.txt"
     sample.write_text("How to vacuum: the vacuum reads tables and frees space.")
     with Site(two_halves(80)) as site:
-        go(site, tmp_path / "c", OrderingSettings(like_text=str(sample)), limit=60)
+        run_crawl(site, tmp_path / "c", OrderingSettings(like_text=str(sample)), limit=60)
         assert sum(path.startswith("/v") for path in site.hits) > 40
 
 
-def test_popular_pages_go_first_and_the_logs_are_remembered(tmp_path: Path) -> None:
+def test_popular_pages_are_first_and_access_logs_are_stored(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(
         "".join(f'8.8.8.8 - - [10/Oct/2025:13:55:36 +0000] "GET /p{n} HTTP/1.1" 200 1\n' for n in range(50, 60))
     )
     with Site({"/": html(*(f"/p{n}" for n in range(100))), **{f"/p{n}": html("/") for n in range(100)}}) as site:
-        go(site, tmp_path / "c", OrderingSettings(order="popularity", access_log=(str(log),)), limit=6)
+        run_crawl(site, tmp_path / "c", OrderingSettings(order="popularity", access_log=(str(log),)), limit=6)
         log.unlink()
-        go(site, tmp_path / "c", OrderingSettings(), limit=11)
+        run_crawl(site, tmp_path / "c", OrderingSettings(), limit=11)
         assert {f"/p{n}" for n in range(50, 60)} <= set(site.hits)
 
 
-def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None:
+def test_changed_ordering_reranks_queue(tmp_path: Path) -> None:
     with Site(two_halves(20)) as site:
-        go(site, tmp_path, OrderingSettings(order="breadth"), limit=8)
-        summary = go(site, tmp_path, OrderingSettings(order="0.5*pagerank+0.5*opic"))
+        run_crawl(site, tmp_path, OrderingSettings(order="breadth"), limit=8)
+        summary = run_crawl(site, tmp_path, OrderingSettings(order="0.5*pagerank+0.5*opic"))
         assert (summary.finish_reason, summary.pages) == ("done", 41)
 
 
@@ -90,20 +90,20 @@ def test_another_ordering_gives_what_waits_another_place(tmp_path: Path) -> None
         (OrderingSettings(like_text="/no/such/file"), "cannot read --like-text"),
     ],
 )
-def test_what_cannot_be_is_said_before_the_crawl_begins(order: OrderingSettings, sentence: str) -> None:
+def test_invalid_ordering_is_rejected_before_crawl(order: OrderingSettings, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         parse_ordering_choice(order)
 
 
-def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path) -> None:
+def test_sitemap_priority_reranks_urls_found_by_links(tmp_path: Path) -> None:
     paths = [f"/p{number}" for number in range(60)]
     pages = {"/": html(*paths), **{path: html("/", text=path) for path in paths}}
     with Site(pages) as site:
-        said = "".join(
+        entries = "".join(
             f"<url><loc>{site.root}{path}</loc><priority>{1.0 if path == '/p59' else 0.1}</priority></url>"
             for path in paths
         )
-        site.pages["/sitemap.xml"] = Page(f"<urlset>{said}</urlset>".encode(), headers={"Content-Type": "text/xml"})
+        site.pages["/sitemap.xml"] = Page(f"<urlset>{entries}</urlset>".encode(), headers={"Content-Type": "text/xml"})
         crawl(
             tmp_path,
             CrawlRequest(
@@ -116,4 +116,4 @@ def test_what_a_sitemap_says_moves_urls_that_links_led_to_before(tmp_path: Path)
         )
         asked = [path for path, _ in site.requests if path in paths]
     assert len(asked) == len(paths)
-    assert asked.index("/p59") < 40  # of what was in hand by then, some go before it; unmoved, it is the last
+    assert asked.index("/p59") < 40  # after leased URLs; without the sitemap it is last

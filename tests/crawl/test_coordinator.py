@@ -26,7 +26,7 @@ from sanderling.workers import local
 from sanderling.workers.local import WorkerLost
 from sanderling.workers.worker_protocol import send_buffered
 
-ITINERARY = 300  # bytes; all other orders are smaller
+MIN_BATCH_BYTES = 300  # all other messages to workers are smaller
 
 
 @pytest.fixture(autouse=True)
@@ -38,17 +38,17 @@ def _signals_as_before() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("is_sent", [False, True])
-def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
+def test_signal_during_send_to_worker_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
 ) -> None:
-    struck: list[bool] = []
+    interrupted: list[bool] = []
     with Site(tree(60, fan=60)) as site:
 
-        def strike(sock: socket.socket, outgoing: bytearray) -> int:
-            if struck or len(outgoing) < ITINERARY or not site.hits["/"]:
+        def send_with_signal(sock: socket.socket, outgoing: bytearray) -> int:
+            if interrupted or len(outgoing) < MIN_BATCH_BYTES or not site.hits["/"]:
                 return send_buffered(sock, outgoing)
-            struck.append(True)
-            if is_sent:  # and is not yet taken off
+            interrupted.append(True)
+            if is_sent:  # but not yet removed from the buffer
                 sent = sock.send(bytes(outgoing))
                 signal.raise_signal(signal.SIGTERM)
                 del outgoing[:sent]
@@ -57,7 +57,7 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
                     signal.raise_signal(signal.SIGTERM)
             return send_buffered(sock, outgoing)
 
-        monkeypatch.setattr(local, "send_buffered", strike)
+        monkeypatch.setattr(local, "send_buffered", send_with_signal)
         request = CrawlRequest(
             seeds=(site.root + "/",),
             scope=ScopeSettings(sitemaps=False),
@@ -66,7 +66,7 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
             workers=WorkerSettings(workers=1),
         )
         first = crawl(tmp_path, request, on_start=stop_on_signals)
-        assert (struck, first.finish_reason) == ([True], "interrupted")
+        assert (interrupted, first.finish_reason) == ([True], "interrupted")
         assert max(site.hits.values()) == 1
         again = crawl(tmp_path, request)
         assert (again.finish_reason, again.pages) == ("done", 60)
@@ -76,8 +76,8 @@ def test_a_signal_that_comes_amid_a_word_to_a_migrant_breaks_nothing(
 class LosingEngine:
     """An engine whose only worker is lost right after its host was given up because of another worker's failures."""
 
-    def __init__(self, house: CrawlContext) -> None:
-        self.house = house
+    def __init__(self, context: CrawlContext) -> None:
+        self.context = context
         self.created = 0
         self.sent: list[FetchBatch] = []
 
@@ -92,8 +92,8 @@ class LosingEngine:
         if len(self.sent) != 1:
             return []
         self.sent *= 2
-        with transaction(self.house.db):
-            self.house.hosts.give_up(1, Reason.CONNECT, UrlState.FAILED)
+        with transaction(self.context.db):
+            self.context.hosts.give_up(1, Reason.CONNECT, UrlState.FAILED)
         return [WorkerLost("w1")]
 
     def list_workers(self) -> list[str]:
@@ -119,15 +119,15 @@ def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_pat
     )
     with open_collection(tmp_path) as collection:
         seed = parse_seed(request.seeds[0])
-        house = build_context(collection, request, [seed], -1, system_clock)
+        context = build_context(collection, request, [seed], -1, system_clock)
         urls = [seed.url, *(Url(f"{seed.url}{number}") for number in range(4))]
-        with transaction(house.db):
-            house.url_store.insert_and_enqueue(
+        with transaction(context.db):
+            context.url_store.insert_and_enqueue(
                 [FrontierEntry(CandidateUrl(url, source=UrlSource.SEED), UrlState.QUEUED) for url in urls], 1.0
             )
         coordinator = Coordinator(
-            house,
-            LosingEngine(house),
+            context,
+            LosingEngine(context),
             DnsResolver(),
             CrawlLimits(),
             worker_count=1,
@@ -136,9 +136,9 @@ def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_pat
         )
         (tmp_path / "logs").mkdir(exist_ok=True)
         assert coordinator.run() is FinishReason.DONE
-        states = house.db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()
-        assert (states, house.queue.count_queued()) == ([("failed", 5)], 0)
-        assert house.db.execute("SELECT count(*) FROM queue").fetchone() == (0,)
-        assert house.stats["lost"] == 5
-        house.archive.close()
-        house.crawl_log.close()
+        states = context.db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()
+        assert (states, context.queue.count_queued()) == ([("failed", 5)], 0)
+        assert context.db.execute("SELECT count(*) FROM queue").fetchone() == (0,)
+        assert context.stats["lost"] == 5
+        context.archive.close()
+        context.crawl_log.close()

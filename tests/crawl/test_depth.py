@@ -1,4 +1,4 @@
-"""How far from each seed: drawn depths, and the counters of levels."""
+"""Sampled depths of seeds, and counts of levels."""
 
 from pathlib import Path
 from random import Random
@@ -15,16 +15,16 @@ from sanderling.storage.collection import open_collection, open_collection_read_
 
 
 def chain(length: int, name: str) -> dict[str, Page]:
-    """Pages in a row, two to a level."""
+    """Build a chain of levels with two pages each."""
     site = {}
     for n in range(length):
-        for twin in "ab":
-            site[f"/{name}{n}{twin}"] = html(f"/{name}{n + 1}a", f"/{name}{n + 1}b", text=f"{name}{n}{twin}")
+        for letter in "ab":
+            site[f"/{name}{n}{letter}"] = html(f"/{name}{n + 1}a", f"/{name}{n + 1}b", text=f"{name}{n}{letter}")
     return site
 
 
-class Lot(Random):
-    """A lot that draws what it is told."""
+class FixedRandom(Random):
+    """A generator that returns the given numbers."""
 
     def __init__(self, *points: float) -> None:
         super().__init__(1)
@@ -34,7 +34,7 @@ class Lot(Random):
         return self.points.pop(0)
 
 
-def go(site: Site, folder: Path, depth: str, *paths: str) -> None:
+def run_crawl(site: Site, folder: Path, depth: str, *paths: str) -> None:
     seeds = tuple(site.root + path for path in paths)
     crawl(
         folder,
@@ -49,9 +49,9 @@ def go(site: Site, folder: Path, depth: str, *paths: str) -> None:
     )
 
 
-def test_whole_levels_are_visited_and_counted(tmp_path: Path) -> None:
+def test_depth_limit_visits_and_counts_whole_levels(tmp_path: Path) -> None:
     with Site(chain(9, "x")) as site:
-        go(site, tmp_path, "poisson:1", "/x0a")  # the cut-off of GPC is 5
+        run_crawl(site, tmp_path, "poisson:1", "/x0a")  # GPC stops at level 5
         with open_collection_read_only(tmp_path) as collection:
             found = count_levels(collection.db)
     assert found[0] == LevelCounts(0, visited=1)
@@ -59,26 +59,26 @@ def test_whole_levels_are_visited_and_counted(tmp_path: Path) -> None:
     assert found[6:] == [LevelCounts(6, skipped=2)]
 
 
-def test_each_seed_draws_its_own_depth_once(tmp_path: Path) -> None:
+def test_each_seed_samples_its_depth_once(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
         seeds = [Url("http://a.test/"), Url("http://b.test/")]
-        far = load_depth_limits(collection.db, "sample:10", seeds, Lot(0.9, 0.1))
+        limits = load_depth_limits(collection.db, "sample:10", seeds, FixedRandom(0.9, 0.1))
         depths = load_drawn_depths(collection.db)
         assert depths["http://a.test/"] > 10 > depths["http://b.test/"]
-        assert far.limit == depths["http://a.test/"]
-        assert far.start_depths == {"http://a.test/": 0, "http://b.test/": far.limit - depths["http://b.test/"]}
-        assert load_depth_limits(collection.db, "sample:10", seeds, Lot()) == far
+        assert limits.limit == depths["http://a.test/"]
+        assert limits.start_depths == {"http://a.test/": 0, "http://b.test/": limits.limit - depths["http://b.test/"]}
+        assert load_depth_limits(collection.db, "sample:10", seeds, FixedRandom()) == limits
         with pytest.raises(UsageError, match="the seeds of this collection have sampled depths"):
-            load_depth_limits(collection.db, "3", seeds, Lot())
-        assert load_depth_limits(collection.db, "-1", seeds, Lot()).limit == -1
+            load_depth_limits(collection.db, "3", seeds, FixedRandom())
+        assert load_depth_limits(collection.db, "-1", seeds, FixedRandom()).limit == -1
 
 
-def test_every_seed_is_followed_to_its_own_depth_in_whole_levels(tmp_path: Path) -> None:
+def test_each_seed_is_crawled_to_its_sampled_depth(tmp_path: Path) -> None:
     with Site(chain(9, "x") | chain(9, "y")) as site:
         drawn_before = f'{{"{site.root}/x0a": 2, "{site.root}/y0a": 5}}'
         with open_collection(tmp_path) as collection:
             set_meta(collection.db, "drawn_depths", drawn_before)
-        go(site, tmp_path, "sample:4", "/x0a", "/y0a")
+        run_crawl(site, tmp_path, "sample:4", "/x0a", "/y0a")
         assert {path for path in site.hits if path[1] == "x"} == {"/x0a", "/x1a", "/x1b", "/x2a", "/x2b"}
         assert len([path for path in site.hits if path[1] == "y"]) == 11
         with open_collection_read_only(tmp_path) as collection:
@@ -88,20 +88,20 @@ def test_every_seed_is_followed_to_its_own_depth_in_whole_levels(tmp_path: Path)
     assert [level.visited for level in found[4:]] == [2, 2, 0]
 
 
-def test_a_seed_that_draws_deeper_later_moves_the_others_down(tmp_path: Path) -> None:
+def test_deeper_sampled_depth_shifts_levels_of_other_seeds(tmp_path: Path) -> None:
     with Site(chain(9, "x") | chain(9, "y")) as site:
         with open_collection(tmp_path) as collection:
             set_meta(collection.db, "drawn_depths", f'{{"{site.root}/x0a": 2}}')
-        go(site, tmp_path, "sample:4", "/x0a")
+        run_crawl(site, tmp_path, "sample:4", "/x0a")
         with open_collection(tmp_path) as collection:
-            far = load_depth_limits(collection.db, "sample:30", [Url(f"{site.root}/y0a")], Lot(0.5))
-            assert far.limit == 30
-            assert far.start_depths == {f"{site.root}/x0a": 28, f"{site.root}/y0a": 0}
+            limits = load_depth_limits(collection.db, "sample:30", [Url(f"{site.root}/y0a")], FixedRandom(0.5))
+            assert limits.limit == 30
+            assert limits.start_depths == {f"{site.root}/x0a": 28, f"{site.root}/y0a": 0}
             assert count_levels(collection.db)[:3] == [
                 LevelCounts(0, visited=1),
                 LevelCounts(1, visited=2),
                 LevelCounts(2, visited=2),
             ]
-        go(site, tmp_path, "sample:30", "/y0a")
+        run_crawl(site, tmp_path, "sample:30", "/y0a")
         assert not any(path.startswith("/x3") for path in site.hits)
         assert "/y8b" in site.hits

@@ -1,4 +1,4 @@
-"""What may be handed out before the last batch is stored, and with which crawl delay."""
+"""Dispatching before the last batch is stored, and the crawl delay of batches."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,60 +40,67 @@ from sanderling.workers.local import LocalEngine, _WorkerHandle
 from sanderling.workers.migrant.address import MigrantAddress
 
 
-class Nobody:
-    """Posts nothing."""
+class FailingSender:
+    """Fails if anything is sent."""
 
     def send_batch(self, worker: str, batch: object) -> None:
         raise AssertionError(f"{worker} got {batch}")
 
 
-def errands(*, delay: float = 0.0, quota: object = None, focused: bool = False, eager: bool = False) -> Dispatcher:
+def build_dispatcher(
+    *, delay: float = 0.0, quota: object = None, focused: bool = False, eager: bool = False
+) -> Dispatcher:
     queue = SimpleNamespace(politeness=SimpleNamespace(delay_seconds=delay), quota=quota)
-    house = SimpleNamespace(queue=queue, ordering=SimpleNamespace(is_eager=eager, is_focused=focused))
+    context = SimpleNamespace(queue=queue, ordering=SimpleNamespace(is_eager=eager, is_focused=focused))
     return Dispatcher(
-        cast(CrawlContext, house), Nobody(), WorkerAssignment(AhpStrategy()), lambda: 1, lambda: 0, system_clock
+        cast(CrawlContext, context),
+        FailingSender(),
+        WorkerAssignment(AhpStrategy()),
+        lambda: 1,
+        lambda: 0,
+        system_clock,
     )
 
 
-def brought(outcome: Outcome, reason: Reason = Reason.NONE) -> WorkerReport:
+def build_report(outcome: Outcome, reason: Reason = Reason.NONE) -> WorkerReport:
     return WorkerReport("m1", (Visit(1, 1, Url("http://a/"), outcome, 0.0, reason),))
 
 
-FINE = brought(Outcome.FETCHED)
+HEALTHY = build_report(Outcome.FETCHED)
 
 
-def test_who_brings_pages_may_have_more_at_once() -> None:
-    assert errands().can_dispatch_early([FINE, brought(Outcome.GONE)])
+def test_healthy_reports_allow_early_dispatch() -> None:
+    assert build_dispatcher().can_dispatch_early([HEALTHY, build_report(Outcome.GONE)])
 
 
-@pytest.mark.parametrize("trouble", [brought(Outcome.RETRY, Reason.RATE_LIMITED), brought(Outcome.RETURNED)])
-def test_trouble_is_stored_before_its_host_is_asked_again(trouble: WorkerReport) -> None:
-    assert not errands().can_dispatch_early([FINE, trouble])
+@pytest.mark.parametrize("trouble", [build_report(Outcome.RETRY, Reason.RATE_LIMITED), build_report(Outcome.RETURNED)])
+def test_failed_visits_prevent_early_dispatch(failure: WorkerReport) -> None:
+    assert not build_dispatcher().can_dispatch_early([HEALTHY, failure])
 
 
-def test_rules_of_a_site_are_learned_first() -> None:
-    assert not errands().can_dispatch_early(
+def test_new_robots_txt_prevents_early_dispatch() -> None:
+    assert not build_dispatcher().can_dispatch_early(
         [WorkerReport("m1", (), (RobotsTxt(Host("http://a"), 200, b"", 0.0, 1e9),))]
     )
 
 
-def test_pauses_limits_and_topics_need_the_last_word() -> None:
-    assert not errands(delay=1.0).can_dispatch_early([FINE])
-    assert not errands(quota=object()).can_dispatch_early([FINE])
-    assert not errands(focused=True).can_dispatch_early([FINE])
-    assert not errands(eager=True).can_dispatch_early([FINE])
+def test_crawl_delay_quota_and_focus_prevent_early_dispatch() -> None:
+    assert not build_dispatcher(delay=1.0).can_dispatch_early([HEALTHY])
+    assert not build_dispatcher(quota=object()).can_dispatch_early([HEALTHY])
+    assert not build_dispatcher(focused=True).can_dispatch_early([HEALTHY])
+    assert not build_dispatcher(eager=True).can_dispatch_early([HEALTHY])
 
 
-PLACE = "https://beside.example"
+MIGRANT_URL = "https://migrant.example"
 SITE = "http://127.0.0.1:1"
 
 
-class StillProcesses(LocalEngine):
-    """An engine that starts no processes and records what it would send."""
+class RecordingEngine(LocalEngine):
+    """An engine that starts no processes and records sent batches."""
 
     def __init__(self) -> None:
-        super().__init__(FetchSettings(), {PLACE: MigrantAddress(PLACE, "", "")})
-        self.migrant_sites = {Host(SITE): PLACE}
+        super().__init__(FetchSettings(), {MIGRANT_URL: MigrantAddress(MIGRANT_URL, "", "")})
+        self.migrant_sites = {Host(SITE): MIGRANT_URL}
         self.sent: list[FetchBatch] = []
 
     def create_worker(self, name: str = "", place: str = "") -> str:
@@ -109,37 +116,37 @@ class StillProcesses(LocalEngine):
     def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
 
 
-def hand_out(coordinator: Coordinator, engine: StillProcesses, migrant: str, place: str) -> list[FetchBatch]:
-    """Hand out what waits while this is the only worker, then return its leases."""
+def dispatch_to(coordinator: Coordinator, engine: RecordingEngine, worker: str, place: str) -> list[FetchBatch]:
+    """Dispatch with a single worker, then release its leases."""
     engine.workers.clear()
     engine.sent.clear()
-    engine.create_worker(migrant, place)
-    coordinator.assignment.add_worker(migrant)
+    engine.create_worker(worker, place)
+    coordinator.assignment.add_worker(worker)
     coordinator.dispatcher.dispatch_batches()
     with transaction(coordinator.context.db):
-        coordinator.context.queue.release_leases(migrant)
-    coordinator.assignment.remove_worker(migrant)
+        coordinator.context.queue.release_leases(worker)
+    coordinator.assignment.remove_worker(worker)
     return list(engine.sent)
 
 
-def test_crawl_delay_applies_again_once_no_worker_runs_beside_the_server(tmp_path: Path) -> None:
+def test_crawl_delay_applies_while_no_migrant_runs_at_site(tmp_path: Path) -> None:
     request = CrawlRequest(
         seeds=(SITE + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.3)
     )
     with open_collection(tmp_path) as collection:
-        house = build_context(collection, request, [parse_seed(SITE + "/")], -1, system_clock)
+        context = build_context(collection, request, [parse_seed(SITE + "/")], -1, system_clock)
         urls = [
             CandidateUrl(Url(f"{SITE}/{number}"), source=UrlSource.SEED, role=UrlRole.PAGE) for number in range(200)
         ]
-        with transaction(house.db):
-            house.url_store.insert_and_enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
-            house.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
-        engine = StillProcesses()
-        coordinator = build_coordinator(house, engine, request, tmp_path, CrawlLimits(), DnsResolver(), system_clock)
-        (beside,) = hand_out(coordinator, engine, "m1", PLACE)
-        (home,) = hand_out(coordinator, engine, "m1", "")
-        (back,) = hand_out(coordinator, engine, "m1", PLACE)
-        assert (beside.delay_seconds, home.delay_seconds, back.delay_seconds) == (0.0, 0.3, 0.0)
-        assert len(home.tasks) <= house.queue.politeness.get_max_in_flight() < len(beside.tasks)
-        house.archive.close()
-        house.crawl_log.close()
+        with transaction(context.db):
+            context.url_store.insert_and_enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
+            context.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
+        engine = RecordingEngine()
+        coordinator = build_coordinator(context, engine, request, tmp_path, CrawlLimits(), DnsResolver(), system_clock)
+        (at_site,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)
+        (over_network,) = dispatch_to(coordinator, engine, "m1", "")
+        (at_site_again,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)
+        assert (at_site.delay_seconds, over_network.delay_seconds, at_site_again.delay_seconds) == (0.0, 0.3, 0.0)
+        assert len(over_network.tasks) <= context.queue.politeness.get_max_in_flight() < len(at_site.tasks)
+        context.archive.close()
+        context.crawl_log.close()

@@ -1,4 +1,4 @@
-"""Coming back: the real crawler refreshes a real site."""
+"""Refreshes of a real site."""
 
 import json
 import time
@@ -27,10 +27,10 @@ from sanderling.storage.queries import load_pages, load_skipped_urls
 from sanderling.templates.template_indexer import open_structures
 
 
-def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> None:
+def test_refresh_all_counts_changed_new_moved_and_unchanged(tmp_path: Path) -> None:
     with Site(texts(6)) as site:
         crawl(tmp_path, request(site))
-        site.pages["/p1"] = html("/", "/new", text=WORDS + " But today a quite different story is told about the sea.")
+        site.pages["/p1"] = html("/", "/new", text=WORDS + " But today a quite different story is here about the sea.")
         site.pages["/new"] = html(text="new")
         site.pages["/p2"] = redirect("/p3", 301)
         site.pages["/p4"].etag = False
@@ -39,7 +39,7 @@ def test_all_visits_everything_and_says_what_became_of_it(tmp_path: Path) -> Non
         assert (seen.not_modified, seen.unchanged) == (4, 1)
 
 
-def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
+def test_timestamp_is_not_a_change(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         site.pages["/p1"] = html("/", text=f"{WORDS} Generated on 2026-03-01 at 08:15:01.")
         crawl(tmp_path, request(site))
@@ -48,7 +48,7 @@ def test_a_page_with_another_clock_is_unchanged(tmp_path: Path) -> None:
         assert (seen.visited, seen.not_modified, seen.unchanged, seen.changed) == (4, 3, 1, 0)
 
 
-def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
+def test_stable_hash_ignores_tokens_but_not_text(tmp_path: Path) -> None:
     def page(visit: int, words: str = "") -> Page:
         token = f'<form><input type=hidden name=csrf value="{visit}"></form><!-- {visit} -->'
         return Page(f"<meta charset=utf-8><title>Birds</title>{token}<p>{WORDS}{words}</p><a href=/>up</a>".encode())
@@ -56,7 +56,7 @@ def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
     with Site(texts(1)) as site:
         site.pages["/p0"] = page(0)
         crawl(tmp_path, request(site))
-        left = []
+        hashes = []
         for visit, words in enumerate(("", "", "", " And the gulls do too.", " And the gulls do too.")):
             site.pages["/p0"] = page(visit + 1, words)
             seen = go(site, tmp_path, RefreshMode.ALL)
@@ -65,31 +65,29 @@ def test_tokens_are_sifted_out_and_words_are_heard_of(tmp_path: Path) -> None:
                 rows = collection.db.execute(
                     "SELECT m.value, p.digest FROM marks AS m JOIN pages AS p ON p.url = m.url WHERE kind = 'sieve'"
                 )
-                left += [unpack_stable_hash(value, digest) for value, digest in rows.fetchall()]
-        assert left == [left[0]] * 3 + [left[3]] * 2
-        assert left[0] != left[3]
+                hashes += [unpack_stable_hash(value, digest) for value, digest in rows.fetchall()]
+        assert hashes == [hashes[0]] * 3 + [hashes[3]] * 2
+        assert hashes[0] != hashes[3]
 
 
-def test_a_restless_page_is_compared_by_its_words_and_gets_no_full_mark_until_its_tags_differ(tmp_path: Path) -> None:
+def test_full_fingerprint_is_stored_only_if_tags_differ(tmp_path: Path) -> None:
     text = "".join(f"<p>{WORDS} Paragraph {number} of many.</p>" for number in range(30))
     with Site(texts(1)) as site:
         crawl(tmp_path, request(site))
-        marked = []
-        for visit, tags in enumerate(("", "", "", "<hr>", "<p>News.</p>", "<p>News.</p>")):
-            said = f"{text}{tags}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>"
-            site.pages["/p0"] = Page(f"<title>Birds</title>{said}".encode())
+        fingerprinted = []
+        for visit, tags in enumerate(("", "", "", "<hr>", "<p>Update.</p>", "<p>Update.</p>")):
+            content = f"{text}{tags}<p>Generated on 2026-03-0{visit + 1} at 08:15:0{visit}.</p>"
+            site.pages["/p0"] = Page(f"<title>Birds</title>{content}".encode())
             seen = go(site, tmp_path, RefreshMode.ALL)
             assert seen.changed == (visit in (0, 3, 4))
             with closing(open_collection_read_only(tmp_path)) as collection:
                 rows = collection.db.execute("SELECT kind, value FROM marks WHERE url > 1").fetchall()
             assert {kind for kind, _ in rows}.isdisjoint(("before", "after"))
-            marked.append([is_current_fingerprint(value) for kind, value in rows if kind == "signature"])
-        assert marked == [[True], [False], [False], [True], [True], [False]]
+            fingerprinted.append([is_current_fingerprint(value) for kind, value in rows if kind == "signature"])
+        assert fingerprinted == [[True], [False], [False], [True], [True], [False]]
 
 
-def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_maintenance_notice_is_outage_not_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(texts(2)) as site:
         there = site.pages["/p1"]
         crawl(tmp_path, request(site))
@@ -101,7 +99,7 @@ def test_a_notice_in_the_place_of_a_page_is_an_outage_and_no_change(
         assert capsys.readouterr().out == ""
 
 
-def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
+def test_login_page_is_compared_like_other_pages(tmp_path: Path) -> None:
     form = "<h1>Log in</h1><form><input name=who><input type=password name=word></form>"
     with Site(texts(1)) as site:
         site.pages["/p0"] = html("/", text=form)
@@ -110,7 +108,7 @@ def test_a_login_that_always_was_one_is_a_page(tmp_path: Path) -> None:
         assert go(site, tmp_path, RefreshMode.ALL).changed == 1
 
 
-def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: Path) -> None:
+def test_same_text_under_error_heading_is_not_an_outage(tmp_path: Path) -> None:
     text = "".join(f"<p>{WORDS} Paragraph {number} of some.</p>" for number in range(12))
     with Site(texts(1)) as site:
         site.pages["/p0"] = html("/", text=f"<h1>How the count went</h1>{text}")
@@ -119,7 +117,7 @@ def test_a_page_with_the_same_text_below_another_heading_is_no_outage(tmp_path: 
         assert go(site, tmp_path, RefreshMode.ALL).changed == 1
 
 
-def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
+def test_page_is_gone_after_two_misses(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         del site.pages["/p1"]
@@ -132,7 +130,7 @@ def test_a_page_is_gone_when_it_was_missing_twice(tmp_path: Path) -> None:
             assert site.root + "/p1" not in {row.url for row in load_pages(collection.db, "p.status = 200")}
 
 
-def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page_that_returns_with_other_text_is_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         before, site.pages["/p1"] = site.pages["/p1"], Page(b"", 404)
@@ -143,7 +141,9 @@ def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys
         assert capsys.readouterr().out == ""
         site.pages["/p1"] = Page(b"", 404)
         assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)] == [0, 1]
-        site.pages["/p1"] = html("/", text="Quite another story is told here since it came back, of gulls and of rope.")
+        site.pages["/p1"] = html(
+            "/", text="Quite another story is written here since it came back, of gulls and of rope."
+        )
         crawl(tmp_path, request(site))
         assert main(["changes", "-C", str(tmp_path), "--json"]) == 0
         (change,) = map(json.loads, capsys.readouterr().out.splitlines())
@@ -151,7 +151,7 @@ def test_a_page_that_returns_with_other_words_is_a_change(tmp_path: Path, capsys
 
 
 @pytest.mark.usefixtures("soon_again")
-def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
+def test_server_error_is_not_a_change(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         site.pages["/p1"] = Page(b"oops", 500)
@@ -161,7 +161,7 @@ def test_trouble_is_no_change_and_loses_nothing(tmp_path: Path) -> None:
             assert len(list(load_pages(collection.db, "p.status = 200"))) == 4
 
 
-def test_the_command_remembers_how_the_crawl_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refresh_command_uses_settings_of_crawl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(tree(5)) as site:
         common = ["-C", str(tmp_path), "--quiet"]
         main(["crawl", site.root, *common, "--delay", "0", "--allow-private", "--no-sitemaps", "--workers", "1"])
@@ -173,19 +173,19 @@ def test_the_command_remembers_how_the_crawl_was_asked_for(tmp_path: Path, capsy
         assert (summary["visited"], summary["not_modified"]) == (5, 5)
 
 
-def test_bad_wishes_get_one_sentence(tmp_path: Path) -> None:
+def test_invalid_refresh_request_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(CollectionError, match="no collection"):
         refresh(tmp_path / "none", CrawlRequest(()))
     with Site(tree(1)) as site:
         crawl(tmp_path, request(site))
-        with pytest.raises(UsageError, match="cannot be read"):
+        with pytest.raises(UsageError, match="invalid budget"):
             refresh(tmp_path, request(site, RevisitSettings(budget="lots")))
         with pytest.raises(UsageError, match="unknown revisit policy"):
             refresh(tmp_path, request(site, RevisitSettings(policy="weekly")))
 
 
-def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -> None:
-    class Liar(Site):
+def test_unreliable_etags_are_no_longer_sent(tmp_path: Path) -> None:
+    class UnreliableSite(Site):
         def answer(self, handler: object) -> None:
             for page in self.pages.values():
                 page.etag = False
@@ -196,7 +196,7 @@ def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -
                 }
             super().answer(handler)  # type: ignore[arg-type]
 
-    with Liar(texts(4)) as site:
+    with UnreliableSite(texts(4)) as site:
         crawl(tmp_path, request(site))
         go(site, tmp_path, RefreshMode.ALL)
         site.requests.clear()
@@ -207,11 +207,11 @@ def test_etags_that_change_without_a_reason_are_no_longer_sent(tmp_path: Path) -
         assert all("if-modified-since" in headers for headers in sent)
 
 
-def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_moved_page_keeps_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         for days in (20, 40):
-            site.pages["/p1"] = html("/", text=f"{WORDS} And another long story of {days} days was told since then.")
+            site.pages["/p1"] = html("/", text=f"{WORDS} And another long story of {days} days was added since then.")
             go(site, tmp_path, RefreshMode.ALL, days=days)
         site.pages["/moved"], site.pages["/p1"] = site.pages["/p1"], redirect("/moved", 301)
         go(site, tmp_path, RefreshMode.ALL, days=60)
@@ -220,12 +220,12 @@ def test_a_page_that_moved_keeps_its_history(tmp_path: Path, capsys: pytest.Capt
             (state,) = collection.db.execute(sql).fetchone()
         assert (decode_history(state).visits, decode_history(state).changes) == (4, 2)
         assert main(["history", site.root + "/moved", "-C", str(tmp_path), "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert told["moved_from"] == [site.root + "/p1"]
-        assert len(told["visits"]) == 5
+        load_changes = json.loads(capsys.readouterr().out)
+        assert load_changes["moved_from"] == [site.root + "/p1"]
+        assert len(load_changes["visits"]) == 5
 
 
-def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) -> None:
+def test_unreachable_host_keeps_pages_and_recovers(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
     root = site.root
@@ -238,7 +238,7 @@ def test_a_host_that_vanished_loses_nothing_and_may_come_back(tmp_path: Path) ->
         assert go(back, tmp_path, RefreshMode.ONCE, days=60).visited == 4
 
 
-def test_a_clock_that_jumped_back_loses_nothing(tmp_path: Path) -> None:
+def test_refresh_continues_if_clock_was_set_back(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         go(site, tmp_path, RefreshMode.ALL, days=100)
@@ -247,7 +247,7 @@ def test_a_clock_that_jumped_back_loses_nothing(tmp_path: Path) -> None:
         assert go(site, tmp_path, RefreshMode.ONCE, days=300).visited == 4
 
 
-def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refresh_of_empty_collection_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": Page(b"", 404)}) as site:
         crawl(tmp_path, request(site))
         assert main(["refresh", "-C", str(tmp_path), "--json"]) == 0
@@ -256,22 +256,18 @@ def test_an_empty_collection_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert "holds no page" in shown.err
 
 
-def test_of_a_crawl_that_ended_before_it_began_nothing_is_due(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_due_in_empty_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sanderling.db").touch()
     assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
     assert "nothing is due" in capsys.readouterr().err
 
 
-def test_a_dry_run_of_a_collection_without_plans_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dry_run_without_schedule_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     open_collection(tmp_path).close()
     before = (tmp_path / "sanderling.db").read_bytes()
     assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
     assert (tmp_path / "sanderling.db").read_bytes() == before
-    with open_collection(tmp_path):  # nor does it mind that somebody else writes
+    with open_collection(tmp_path):  # nor does it need the write lock
         assert main(["refresh", "-C", str(tmp_path), "--dry-run"]) == 0
     assert "nothing is due" in capsys.readouterr().err
 
@@ -279,14 +275,14 @@ def test_a_dry_run_of_a_collection_without_plans_writes_nothing(
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--budget", "lots"], "cannot be read"),
+        (["--budget", "lots"], "invalid budget"),
         (["--budget", "0/day"], "allows no visit"),
-        (["--budget", "5/fortnight"], "no period of time"),
+        (["--budget", "5/fortnight"], "period must be one of"),
         (["--policy", "learnt"], "did you mean learned"),
     ],
 )
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_a_bad_wish_gets_one_sentence_and_code_four(
+def test_invalid_option_prints_one_line_and_exits_with_four(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str, dry: list[str]
 ) -> None:
     with Site(tree(1)) as site:
@@ -297,23 +293,21 @@ def test_a_bad_wish_gets_one_sentence_and_code_four(
     assert len(shown.err.strip().splitlines()) == 1
 
 
-def test_a_run_ends_by_writing_the_log_back_once_after_the_last_page_too_many_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
+def test_run_evicts_pages_before_final_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
 
     @contextmanager
-    def noted(_: Path) -> Iterator[Callable[[], None]]:
-        yield lambda: done.append("log")
+    def record_checkpoints(_: Path) -> Iterator[Callable[[], None]]:
+        yield lambda: steps.append("log")
 
-    monkeypatch.setattr("sanderling.crawl.open_context.run_checkpoints", noted)
-    monkeypatch.setattr("sanderling.crawl.run.evict_worst", lambda *_: done.append("pages"))
+    monkeypatch.setattr("sanderling.crawl.open_context.run_checkpoints", record_checkpoints)
+    monkeypatch.setattr("sanderling.crawl.run.evict_worst", lambda *_: steps.append("pages"))
     with Site(texts(3)) as site:
-        wanted = replace(request(site), limits=LimitSettings(keep=2))
-        crawl(tmp_path, wanted)
-        assert done == ["pages", "log"]
-        refresh(tmp_path, wanted, RefreshMode.ALL)
-    assert done == ["pages", "log"] * 2
+        limited = replace(request(site), limits=LimitSettings(keep=2))
+        crawl(tmp_path, limited)
+        assert steps == ["pages", "log"]
+        refresh(tmp_path, limited, RefreshMode.ALL)
+    assert steps == ["pages", "log"] * 2
 
 
 PDF = Page(b"%PDF-1.4 of the tides", headers={"Content-Type": "application/pdf"})
@@ -321,16 +315,16 @@ PLAIN = Page(b"The tides\nof this week\n", headers={"Content-Type": "text/plain"
 LISTED = "<ul><li>high water<li>low water</ul>"
 
 
-def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[list[str], bool]]:
-    """The kinds of all changes, the oldest first, and whether anything but noise differed."""
+def load_changes(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[list[str], bool]]:
+    """List the kinds and significance of all changes, oldest first."""
     capsys.readouterr()
     assert main(["changes", "--json", "--noise", "-C", str(folder)]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     return [(row["kinds"], row["significance"] > 0) for row in reversed(rows)]
 
 
-def seen_in_turn(folder: Path, *versions: Page) -> None:
-    """A page that was each of these, one after the other."""
+def visit_versions(folder: Path, *versions: Page) -> None:
+    """Crawl a page, then refresh it with each of the other versions."""
     with Site({"/": html("/a", text=WORDS), "/a": versions[0]}) as site:
         for day, version in enumerate(versions):
             site.pages["/a"] = version
@@ -341,53 +335,55 @@ def seen_in_turn(folder: Path, *versions: Page) -> None:
 
 
 @pytest.mark.parametrize("between", [PDF, PLAIN])
-def test_a_page_that_was_another_document_meanwhile_is_compared_with_that(
+def test_page_is_compared_with_intermediate_document_type(
     between: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    marked = html(text=f"{WORDS}{LISTED}")
-    seen_in_turn(tmp_path, html(text=WORDS), marked, between, marked, html(text=f"{WORDS} Mind the gulls.{LISTED}"))
-    kinds = told(tmp_path, capsys)
-    assert [matters for _, matters in kinds] == [True] * 4, "it went, and it came back"
-    assert kinds[1][0] == kinds[2][0], "the one is as much of a change as the other"
-    assert kinds[3][0] == ["content"], "from then on it is compared with itself"
+    fingerprinted = html(text=f"{WORDS}{LISTED}")
+    visit_versions(
+        tmp_path, html(text=WORDS), fingerprinted, between, fingerprinted, html(text=f"{WORDS} Mind the gulls.{LISTED}")
+    )
+    kinds = load_changes(tmp_path, capsys)
+    assert [matters for _, matters in kinds] == [True] * 4, "the page disappeared and returned"
+    assert kinds[1][0] == kinds[2][0], "both transitions are changes of the same kind"
+    assert kinds[3][0] == ["content"], "HTML versions are compared again"
 
 
 @pytest.mark.parametrize("between", [PDF, PLAIN, Page(b"<p>" * 4_000_000)])
-def test_no_mark_of_a_page_is_kept_for_what_is_none(between: Page, tmp_path: Path) -> None:
-    seen_in_turn(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
+def test_non_html_version_has_no_fingerprint(between: Page, tmp_path: Path) -> None:
+    visit_versions(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
     with open_collection_read_only(tmp_path) as collection:
-        kept = collection.db.execute(
+        kinds = collection.db.execute(
             "SELECT m.kind FROM marks AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
         ).fetchall()
-    assert kept == []
+    assert kinds == []
 
 
-def test_a_page_that_led_elsewhere_meanwhile_is_compared_with_what_it_was_since(
+def test_page_after_redirect_is_compared_with_latest_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, since = f"<title>Tides</title><p>{WORDS}", f"<title>Tides</title><p>{WORDS} The gulls are back.{LISTED}"
     versions = [Page(body.encode()) for body in (first, first + LISTED, since, f"{since}<br>")]
-    seen_in_turn(tmp_path, *versions[:2], redirect("/"), *versions[2:])
-    kinds = told(tmp_path, capsys)
-    assert kinds[-1] == (["presentation"], True), "the words are those it came back with"
+    visit_versions(tmp_path, *versions[:2], redirect("/"), *versions[2:])
+    kinds = load_changes(tmp_path, capsys)
+    assert kinds[-1] == (["presentation"], True), "compared with the version after the redirect"
 
 
 @pytest.mark.parametrize(
     ("status", "more"), [(206, {"Content-Range": "bytes 0-{}/{}"}), (203, {"Warning": "214 - transformed"})]
 )
-def test_a_page_that_came_with_another_kind_of_success_is_visited_and_compared_as_any(
+def test_other_2xx_pages_are_compared(
     status: int, more: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def page(text: str) -> Page:
         body = f"<title>Tides</title><p>{text}".encode()
-        said = {name: value.format(len(body) - 1, len(body)) for name, value in more.items()}
-        return Page(body, status, {"Content-Type": "text/html", **said})
+        content = {name: value.format(len(body) - 1, len(body)) for name, value in more.items()}
+        return Page(body, status, {"Content-Type": "text/html", **content})
 
-    seen_in_turn(tmp_path, page(WORDS), page(f"{WORDS} Mind the gulls."))
-    assert told(tmp_path, capsys) == [(["content"], True)]
+    visit_versions(tmp_path, page(WORDS), page(f"{WORDS} Mind the gulls."))
+    assert load_changes(tmp_path, capsys) == [(["content"], True)]
 
 
-def test_pages_that_came_with_another_kind_of_success_have_classes_twins_and_structure_as_any(tmp_path: Path) -> None:
+def test_other_2xx_pages_have_classes_duplicates_and_structure(tmp_path: Path) -> None:
     words = [f"<title>Tides</title><h1>Tides</h1><p>{WORDS} {WORDS}<ul><li>{n}</ul>".encode() for n in "ab"]
     with Site({"/": html("/a", "/b"), "/a": Page(words[0], 203), "/b": Page(words[1], 203)}) as site:
         crawl(tmp_path, request(site))
@@ -397,7 +393,7 @@ def test_pages_that_came_with_another_kind_of_success_have_classes_twins_and_str
         assert structures.db.execute("SELECT count(*) FROM structure_pages").fetchone() == (3,)
 
 
-def test_the_choices_of_an_answer_without_a_preferred_one_are_visited(tmp_path: Path) -> None:
+def test_links_of_multiple_choices_response_are_followed(tmp_path: Path) -> None:
     choices = html("/en", "/nl", text="Choose")
     with Site(
         {"/": Page(choices.body, 300, choices.headers), "/en": html(text="tides"), "/nl": html(text="tij")}

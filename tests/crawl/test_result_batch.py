@@ -1,4 +1,4 @@
-"""A disk that is busy holds up nobody, and nothing counts before it is on it."""
+"""Batches are committed only when they are on disk, and a busy disk does not stop the crawl."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ PATHS = [f"/p{number}" for number in range(PAGES)]
 FLAT = {"/": html(*PATHS), **{path: html("/", text=path) for path in PATHS}}
 
 
-class Disk:
-    """Keeps what it is to write until it is let go; meanwhile it looks at what is committed."""
+class SlowDisk:
+    """Delays writes until released, and records how many pages are committed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,13 +42,13 @@ class Disk:
 
 
 @pytest.fixture
-def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
-    made = Disk(tmp_path)
-    monkeypatch.setattr(os, "fdatasync", made.write)
-    return made
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlowDisk:
+    slow_disk = SlowDisk(tmp_path)
+    monkeypatch.setattr(os, "fdatasync", slow_disk.write)
+    return slow_disk
 
 
-def wish(site: Site) -> CrawlRequest:
+def build_request(site: Site) -> CrawlRequest:
     return CrawlRequest(
         seeds=(site.root + "/",),
         politeness=PolitenessSettings(delay=0),
@@ -57,8 +57,8 @@ def wish(site: Site) -> CrawlRequest:
     )
 
 
-def stored(folder: Path) -> tuple[int, int]:
-    """The visits in the catalogue, and the answers in the archive."""
+def count_stored(folder: Path) -> tuple[int, int]:
+    """Count visits in the catalog and responses in the archive."""
     with open_collection_read_only(folder) as collection:
         (visits,) = collection.db.execute("SELECT count(*) FROM visits").fetchone()
     records = [
@@ -67,60 +67,60 @@ def stored(folder: Path) -> tuple[int, int]:
     return visits, sum(isinstance(record, StoredRecord) and record.record_type == "response" for record in records)
 
 
-def linked(folder: Path) -> tuple[int, int]:
-    """The links that were counted, and the back links that were written."""
+def count_links(folder: Path) -> tuple[int, int]:
+    """Count links and stored backlinks."""
     with open_collection_read_only(folder) as collection:
         (size,) = collection.db.execute("SELECT sum(length(packed)) FROM shelves").fetchone()
         return load_duplicate_stats(collection.db).links, size // SOURCE_BYTES
 
 
-def test_all_that_is_known_is_asked_for_while_the_disk_is_busy(tmp_path: Path, disk: Disk) -> None:
-    class Watched(Site):
+def test_dispatch_continues_while_disk_is_busy(tmp_path: Path, disk: SlowDisk) -> None:
+    class ObservedSite(Site):
         def answer(self, handler: object) -> None:
             super().answer(handler)  # type: ignore[arg-type]
             if len(self.hits) > PAGES:
                 disk.free.set()
 
-    with Watched(FLAT) as site:
-        assert crawl(tmp_path, wish(site)).pages == PAGES + 1
+    with ObservedSite(FLAT) as site:
+        assert crawl(tmp_path, build_request(site)).pages == PAGES + 1
     assert disk.committed[0] == 0
     assert max(site.hits.values()) == 1
 
 
 @pytest.mark.parametrize("is_low", [True, False])
-def test_a_disk_that_fills_up_meanwhile_leaves_no_page_without_its_visit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: Disk, is_low: bool
+def test_full_disk_leaves_archive_and_catalog_consistent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: SlowDisk, is_low: bool
 ) -> None:
-    hand_out, usage = Dispatcher.dispatch_batches, shutil.disk_usage
+    dispatch, usage = Dispatcher.dispatch_batches, shutil.disk_usage
 
     def is_full() -> bool:
         if len(site.hits) > 20:
             disk.free.set()
         return disk.free.is_set()
 
-    def measured(folder: Path) -> object:
+    def get_usage(folder: Path) -> object:
         return SimpleNamespace(free=0) if is_low and is_full() else usage(folder)
 
-    def refused(errands: Dispatcher) -> None:
+    def dispatch_or_fail(dispatcher: Dispatcher) -> None:
         if not is_low and is_full():
             raise DiskFull("no space left")
-        hand_out(errands)
+        dispatch(dispatcher)
 
     with Site(FLAT) as site:
         with monkeypatch.context() as full:
-            full.setattr(shutil, "disk_usage", measured)
-            full.setattr(Dispatcher, "dispatch_batches", refused)
-            assert crawl(tmp_path, wish(site)).finish_reason == "disk_full"
-        visits, answers = stored(tmp_path)
+            full.setattr(shutil, "disk_usage", get_usage)
+            full.setattr(Dispatcher, "dispatch_batches", dispatch_or_fail)
+            assert crawl(tmp_path, build_request(site)).finish_reason == "disk_full"
+        visits, answers = count_stored(tmp_path)
         assert visits == answers < PAGES
-        assert crawl(tmp_path, wish(site)).pages == PAGES + 1
-        visits, answers = stored(tmp_path)
+        assert crawl(tmp_path, build_request(site)).pages == PAGES + 1
+        visits, answers = count_stored(tmp_path)
         assert visits == answers
-    assert linked(tmp_path) == (2 * PAGES, 2 * PAGES)
+    assert count_links(tmp_path) == (2 * PAGES, 2 * PAGES)
 
 
-def test_a_host_that_complains_is_left_alone_while_the_disk_is_busy(tmp_path: Path, disk: Disk) -> None:
-    class Limited(Site):
+def test_rate_limited_host_is_not_requested_while_disk_is_busy(tmp_path: Path, disk: SlowDisk) -> None:
+    class LimitedSite(Site):
         complaints, ticks = 0, 0
 
         def answer(self, handler: object) -> None:
@@ -136,6 +136,6 @@ def test_a_host_that_complains_is_left_alone_while_the_disk_is_busy(tmp_path: Pa
             if self.ticks >= 3:
                 disk.free.set()
 
-    with Limited(FLAT) as site:
-        assert crawl(tmp_path, wish(site), on_tick=site.tick).pages == PAGES + 1
+    with LimitedSite(FLAT) as site:
+        assert crawl(tmp_path, build_request(site), on_tick=site.tick).pages == PAGES + 1
     assert 0 < site.complaints <= 2 * MIN_PENDING_TASKS

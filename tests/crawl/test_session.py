@@ -1,4 +1,4 @@
-"""The whole crawler, with real migrants in real processes, against a real server on loopback."""
+"""The whole crawler, with worker processes, against a server on loopback."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from sanderling.storage.queries import CatalogRow, find_url_id, load_pages, load
 from sanderling.urls import dust
 
 
-def go(
+def run_crawl(
     site: Site,
     folder: Path,
     *paths: str,
@@ -36,23 +36,23 @@ def go(
     return crawl(folder, request)
 
 
-def stored_pages(folder: Path) -> dict[str, CatalogRow]:
+def load_stored(folder: Path) -> dict[str, CatalogRow]:
     with open_collection_read_only(folder) as collection:
         return {row.url.split("/", 3)[3]: row for row in load_pages(collection.db)}
 
 
-def reasons(folder: Path) -> dict[str, str]:
+def load_reasons(folder: Path) -> dict[str, str]:
     with open_collection_read_only(folder) as collection:
         return {"/" + row.url.split("/", 3)[3]: row.reason for row in load_skipped_urls(collection.db)}
 
 
-def test_every_page_is_fetched_once_and_stored(tmp_path: Path) -> None:
+def test_every_page_is_fetched_and_stored_once(tmp_path: Path) -> None:
     with Site(tree(60)) as site:
-        summary = go(site, tmp_path)
+        summary = run_crawl(site, tmp_path)
         assert (summary.finish_reason, summary.pages, summary.fetched, summary.failed) == ("done", 60, 60, 0)
         assert set(site.hits) == {"/robots.txt", *site.pages}
         assert max(site.hits.values()) == 1
-        found = stored_pages(tmp_path)
+        found = load_stored(tmp_path)
         assert found["p1"].depth == 1
         assert found["p9"].depth == 2
         with open_collection_read_only(tmp_path) as collection:
@@ -61,81 +61,81 @@ def test_every_page_is_fetched_once_and_stored(tmp_path: Path) -> None:
             assert [find_url_id(collection.db, site.root + "/p1")] == load_source_ids(collection.db, id_)
 
 
-def test_a_finished_crawl_is_visited_again_with_validators(tmp_path: Path) -> None:
+def test_new_session_sends_conditional_requests(tmp_path: Path) -> None:
     with Site(tree(20)) as site:
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         site.pages["/p3"] = html("/", "/new", text="changed")
         site.pages["/new"] = html("/", text="new")
-        again = go(site, tmp_path)
+        again = run_crawl(site, tmp_path)
         assert (again.fetched, again.not_modified, again.pages) == (2, 19, 21)
-        assert stored_pages(tmp_path)["p3"].change_count == 1
+        assert load_stored(tmp_path)["p3"].change_count == 1
         with open_collection_read_only(tmp_path) as collection:
             id_ = find_url_id(collection.db, site.root + "/p4")
             assert load_stored_record(collection, id_, "p4").body == site.pages["/p4"].body
 
 
-def test_a_limit_is_kept_exactly_and_the_next_run_goes_on(tmp_path: Path) -> None:
+def test_page_limit_is_exact_and_crawl_can_be_resumed(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        first = go(site, tmp_path, limits=LimitSettings(limit=15))
+        first = run_crawl(site, tmp_path, limits=LimitSettings(limit=15))
         assert (first.finish_reason, first.pages) == ("limit", 15)
-        second = go(site, tmp_path, limits=LimitSettings(limit=15))
+        second = run_crawl(site, tmp_path, limits=LimitSettings(limit=15))
         assert (second.finish_reason, second.fetched) == ("limit", 0)
-        rest = go(site, tmp_path)
+        rest = run_crawl(site, tmp_path)
         assert (rest.finish_reason, rest.fetched, rest.pages) == ("done", 25, 40)
         assert max(site.hits.values()) <= 1
 
 
-def test_a_limit_counts_pages_that_did_not_change_too_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+def test_page_limit_counts_unchanged_pages(tmp_path: Path) -> None:
     with Site(tree(20)) as site:
-        assert go(site, tmp_path).finish_reason == "done"
-        again = go(site, tmp_path, limits=LimitSettings(limit=8))
+        assert run_crawl(site, tmp_path).finish_reason == "done"
+        again = run_crawl(site, tmp_path, limits=LimitSettings(limit=8))
         assert (again.finish_reason, again.not_modified, again.pages) == ("limit", 8, 20)
-        assert go(site, tmp_path, limits=LimitSettings(limit=8)).not_modified == 0
-        rest = go(site, tmp_path, limits=LimitSettings(limit=50))
+        assert run_crawl(site, tmp_path, limits=LimitSettings(limit=8)).not_modified == 0
+        rest = run_crawl(site, tmp_path, limits=LimitSettings(limit=50))
         assert (rest.finish_reason, rest.not_modified) == ("done", 12)
 
 
-def test_a_host_gives_no_more_pages_than_it_may_and_the_rest_has_a_reason(tmp_path: Path) -> None:
+def test_pages_above_host_limit_are_skipped_with_reason(tmp_path: Path) -> None:
     with Site(tree(40)) as site, Site(tree(5)) as other:
         site.pages["/"] = html("/gone", "/old", "/p1", "/p2", f"{other.root}/", text="root")
         site.pages["/old"] = redirect("/p1")
         scope = ScopeSettings(scope="any", sitemaps=False)
-        summary = go(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
+        summary = run_crawl(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
         assert (summary.finish_reason, summary.pages, summary.fetched) == ("done", 11, 11)
-        found = reasons(tmp_path)
+        found = load_reasons(tmp_path)
         assert {reason for url, reason in found.items() if url != "/gone"} == {"host_limit"}
         assert summary.skipped == len(found) - ("/gone" in found)
-        again = go(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
+        again = run_crawl(site, tmp_path, limits=LimitSettings(limit_per_host=6), scope=scope)
         assert (again.pages, again.fetched, again.not_modified) == (11, 0, 11)
-        more = go(site, tmp_path, limits=LimitSettings(limit_per_host=10), scope=scope)
+        more = run_crawl(site, tmp_path, limits=LimitSettings(limit_per_host=10), scope=scope)
         assert (more.pages, more.fetched) == (15, 4)
-        assert go(site, tmp_path, scope=scope).pages == 24
+        assert run_crawl(site, tmp_path, scope=scope).pages == 24
 
 
-def test_depth_counts_links_from_the_seed_and_can_be_raised(tmp_path: Path) -> None:
+def test_depth_limit_can_be_raised(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        assert go(site, tmp_path, limits=LimitSettings(depth="1")).pages == 9
-        assert set(reasons(tmp_path).values()) == {"depth"}
-        assert go(site, tmp_path, limits=LimitSettings(depth="-1")).pages == 40
+        assert run_crawl(site, tmp_path, limits=LimitSettings(depth="1")).pages == 9
+        assert set(load_reasons(tmp_path).values()) == {"depth"}
+        assert run_crawl(site, tmp_path, limits=LimitSettings(depth="-1")).pages == 40
 
 
-def test_a_link_that_is_too_long_is_skipped_with_its_reason(tmp_path: Path) -> None:
+def test_too_long_link_is_skipped_with_reason(tmp_path: Path) -> None:
     with Site({"/": html("/" + "a" * 3000, "/ok"), "/ok": html()}) as site:
-        assert go(site, tmp_path).pages == 2
-        (url,) = [url for url, reason in reasons(tmp_path).items() if reason == "too_long"]
+        assert run_crawl(site, tmp_path).pages == 2
+        (url,) = [url for url, reason in load_reasons(tmp_path).items() if reason == "too_long"]
         assert len(site.root + url) == 2084
 
 
-def test_what_is_skipped_has_the_reason_that_holds_now(tmp_path: Path) -> None:
+def test_skip_reason_is_updated_with_rules(tmp_path: Path) -> None:
     with Site({"/": html("/a"), "/a": html("/b"), "/b": html()}) as site:
-        go(site, tmp_path, limits=LimitSettings(depth="1"))
-        assert reasons(tmp_path) == {"/b": "depth"}
-        go(site, tmp_path, limits=LimitSettings(depth="1"), scope=ScopeSettings(sitemaps=False, exclude=("b$",)))
-        assert reasons(tmp_path) == {"/b": "excluded"}
+        run_crawl(site, tmp_path, limits=LimitSettings(depth="1"))
+        assert load_reasons(tmp_path) == {"/b": "depth"}
+        run_crawl(site, tmp_path, limits=LimitSettings(depth="1"), scope=ScopeSettings(sitemaps=False, exclude=("b$",)))
+        assert load_reasons(tmp_path) == {"/b": "excluded"}
 
 
-def test_a_shorter_way_found_later_lets_deeper_pages_in(tmp_path: Path) -> None:
-    """/slow leads to /b by two links; the long way round is found first and must not cut it off."""
+def test_shorter_path_found_later_admits_deeper_pages(tmp_path: Path) -> None:
+    """The longer path to /c is found first and must not cut off /d."""
     site_pages = {
         "/": html("/a", "/direct"),
         "/a": html("/b"),
@@ -145,8 +145,8 @@ def test_a_shorter_way_found_later_lets_deeper_pages_in(tmp_path: Path) -> None:
         "/d": html(),
     }
     with Site(site_pages) as site:
-        go(site, tmp_path, limits=LimitSettings(depth="3"))
-        found = stored_pages(tmp_path)
+        run_crawl(site, tmp_path, limits=LimitSettings(depth="3"))
+        found = load_stored(tmp_path)
         assert {name: row.depth for name, row in found.items()} == {"": 0, "a": 1, "direct": 1, "b": 2, "c": 2, "d": 3}
 
 
@@ -157,8 +157,8 @@ def test_every_skipped_url_has_a_reason(tmp_path: Path) -> None:
         "/big.bin?x=1": Page(b"x" * 5000, headers={"Content-Type": "application/octet-stream"}),
     }
     with Site(site_pages) as site:
-        summary = go(site, tmp_path)
-        found = reasons(tmp_path)
+        summary = run_crawl(site, tmp_path)
+        found = load_reasons(tmp_path)
         assert found["/private/x"] == "robots"
         assert found["/a/a/a/a/a"] == "trap"
         assert found["/"] == "out_of_scope"
@@ -166,63 +166,63 @@ def test_every_skipped_url_has_a_reason(tmp_path: Path) -> None:
         assert "/private/x" not in site.hits
 
 
-def test_redirects_are_recorded_hop_by_hop(tmp_path: Path) -> None:
+def test_redirects_are_stored_hop_by_hop(tmp_path: Path) -> None:
     with Site(
         {"/": redirect("/one"), "/one": redirect("/two", 301), "/two": html(text="end"), "/loop": redirect("/loop")}
     ) as site:
-        go(site, tmp_path, "/", "/loop")
-        found = stored_pages(tmp_path)
+        run_crawl(site, tmp_path, "/", "/loop")
+        found = load_stored(tmp_path)
         assert found[""].location.endswith("/one")
         assert (found["one"].status, found["two"].status) == (301, 200)
-        assert reasons(tmp_path)["/loop"] == "too_many_redirects"
+        assert load_reasons(tmp_path)["/loop"] == "too_many_redirects"
 
 
-def test_endless_redirects_end(tmp_path: Path) -> None:
+def test_redirect_chain_is_limited(tmp_path: Path) -> None:
     with Site({f"/r{n}": redirect(f"/r{n + 1}") for n in range(100)}) as site:
-        go(site, tmp_path, "/r0")
+        run_crawl(site, tmp_path, "/r0")
         assert site.hits["/r20"] == 1
         assert site.hits["/r21"] == 0
-        assert reasons(tmp_path)["/r20"] == "too_many_redirects"
+        assert load_reasons(tmp_path)["/r20"] == "too_many_redirects"
 
 
-def test_the_same_body_under_two_urls_is_stored_once(tmp_path: Path) -> None:
-    with Site({"/": html("/a", "/b"), "/a": html(text="twin"), "/b": html(text="twin")}) as site:
-        assert go(site, tmp_path).duplicates == 1
-        found = stored_pages(tmp_path)
-        twin = found["a"] if found["a"].duplicate_of else found["b"]
-        other = found["b"] if twin is found["a"] else found["a"]
-        assert twin.duplicate_of == other.url
+def test_identical_body_is_stored_once(tmp_path: Path) -> None:
+    with Site({"/": html("/a", "/b"), "/a": html(text="same"), "/b": html(text="same")}) as site:
+        assert run_crawl(site, tmp_path).duplicates == 1
+        found = load_stored(tmp_path)
+        copy = found["a"] if found["a"].duplicate_of else found["b"]
+        other = found["b"] if copy is found["a"] else found["a"]
+        assert copy.duplicate_of == other.url
         with open_collection_read_only(tmp_path) as collection:
-            assert load_stored_record(collection, twin.url_id, twin.url).body == site.pages["/a"].body
+            assert load_stored_record(collection, copy.url_id, copy.url).body == site.pages["/a"].body
 
 
-def test_one_connection_and_a_pause_by_default(tmp_path: Path) -> None:
+def test_crawl_delay_uses_one_connection(tmp_path: Path) -> None:
     with Site(tree(5)) as site:
-        summary = go(site, tmp_path, delay=0.1)
+        summary = run_crawl(site, tmp_path, delay=0.1)
         assert site.most_open == 1
         assert summary.seconds >= 0.5
 
 
 @pytest.mark.usefixtures("soon_again")
-def test_a_server_that_asks_us_to_wait_is_asked_again_later(tmp_path: Path) -> None:
+def test_retry_after_is_followed_by_retries(tmp_path: Path) -> None:
     with Site(tree(6)) as site:
         site.pages["/p2"] = Page(b"later", 503, {"Retry-After": "1"})
-        summary = go(site, tmp_path)
+        summary = run_crawl(site, tmp_path)
         assert site.hits["/p2"] == 4
         assert summary.pages == 5
-        assert reasons(tmp_path)["/p2"] == "rate_limited"
+        assert load_reasons(tmp_path)["/p2"] == "rate_limited"
 
 
-def test_an_unreachable_robots_txt_means_keep_out(tmp_path: Path) -> None:
+def test_unreachable_robots_txt_blocks_host(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
         site.pages["/robots.txt"] = Page(b"oops", 500)
-        assert go(site, tmp_path).pages == 0
+        assert run_crawl(site, tmp_path).pages == 0
         assert set(site.hits) == {"/robots.txt"}
         assert site.hits["/robots.txt"] == 3
-        assert reasons(tmp_path)["/"] == "robots_unreachable"
+        assert load_reasons(tmp_path)["/"] == "robots_unreachable"
 
 
-def test_names_below_localhost_are_this_machine_and_refused_unless_allowed(tmp_path: Path) -> None:
+def test_localhost_subdomains_are_private(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
         seed = site.root.replace("127.0.0.1", "shop.localhost") + "/"
         for allowed in (False, True):
@@ -230,76 +230,76 @@ def test_names_below_localhost_are_this_machine_and_refused_unless_allowed(tmp_p
             found = crawl(
                 tmp_path, CrawlRequest(seeds=(seed,), politeness=PolitenessSettings(delay=0), fetching=private)
             )
-            assert (found.pages, set(reasons(tmp_path).values())) == (
+            assert (found.pages, set(load_reasons(tmp_path).values())) == (
                 (3, set()) if allowed else (0, {"private_address"})
             )
 
 
-def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
+def test_private_addresses_are_blocked_by_default(tmp_path: Path) -> None:
     with Site(tree(3)) as site:
         summary = crawl(tmp_path, CrawlRequest((site.root + "/",), workers=WorkerSettings(workers=1)))
         assert summary.pages == 0
         assert not site.hits
-        assert reasons(tmp_path)["/"] == "private_address"
+        assert load_reasons(tmp_path)["/"] == "private_address"
 
 
-def test_what_was_refused_is_fetched_by_the_next_run_that_may(tmp_path: Path) -> None:
+def test_blocked_private_host_is_crawled_after_allow_private(tmp_path: Path) -> None:
     with Site(tree(9)) as site:
         crawl(tmp_path, CrawlRequest((site.root + "/",), workers=WorkerSettings(workers=1)))
-        assert go(site, tmp_path).pages == 9
+        assert run_crawl(site, tmp_path).pages == 9
 
 
-def test_what_was_allowed_once_is_refused_at_once_when_it_no_longer_is(tmp_path: Path) -> None:
+def test_private_host_is_blocked_again_without_allow_private(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path, limits=LimitSettings(limit=5))
+        run_crawl(site, tmp_path, limits=LimitSettings(limit=5))
         before = sum(site.hits.values())
         summary = crawl(
             tmp_path,
             CrawlRequest((site.root + "/",), scope=ScopeSettings(sitemaps=False), workers=WorkerSettings(workers=1)),
         )
         assert sum(site.hits.values()) == before
-        assert summary.seconds < len(site.pages)  # not one after the other, a second each
-        assert set(reasons(tmp_path).values()) == {"private_address"}
+        assert summary.seconds < len(site.pages)  # not with a crawl delay of a second each
+        assert set(load_reasons(tmp_path).values()) == {"private_address"}
 
 
-def test_a_site_that_was_down_is_crawled_by_the_same_command(tmp_path: Path) -> None:
+def test_site_that_was_down_is_crawled_by_next_run(tmp_path: Path) -> None:
     with Site(tree(9)) as site:
         site.pages["/robots.txt"] = Page(b"oops", 500)
-        assert go(site, tmp_path).pages == 0
+        assert run_crawl(site, tmp_path).pages == 0
         del site.pages["/robots.txt"]
-        assert go(site, tmp_path).pages == 9
-        assert reasons(tmp_path) == {}
+        assert run_crawl(site, tmp_path).pages == 9
+        assert load_reasons(tmp_path) == {}
 
 
-def test_a_page_that_robots_txt_no_longer_forbids_is_fetched_in_the_next_session(tmp_path: Path) -> None:
+def test_page_no_longer_disallowed_is_fetched_in_next_session(tmp_path: Path) -> None:
     with Site({"/": html("/private/x"), "/private/x": html()}) as site:
         site.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /private", headers={"Cache-Control": "max-age=60"})
-        assert go(site, tmp_path).pages == 1
+        assert run_crawl(site, tmp_path).pages == 1
         del site.pages["/robots.txt"]
         with open_collection(tmp_path) as collection:
             collection.db.execute("UPDATE hosts SET robots_until = 0")
-        assert go(site, tmp_path).pages == 2
+        assert run_crawl(site, tmp_path).pages == 2
 
 
-def test_what_waits_and_is_no_longer_wanted_is_left_out(tmp_path: Path) -> None:
+def test_queued_urls_out_of_new_scope_are_dropped(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path, limits=LimitSettings(limit=5))
-        go(site, tmp_path, scope=ScopeSettings(sitemaps=False, exclude=("/p[3-9]$",)))
+        run_crawl(site, tmp_path, limits=LimitSettings(limit=5))
+        run_crawl(site, tmp_path, scope=ScopeSettings(sitemaps=False, exclude=("/p[3-9]$",)))
         assert sum(site.hits[f"/p{number}"] for number in range(3, 10)) <= 4
-        assert "excluded" in reasons(tmp_path).values()
-        assert go(site, tmp_path).pages == 40
+        assert "excluded" in load_reasons(tmp_path).values()
+        assert run_crawl(site, tmp_path).pages == 40
 
 
-def test_a_short_outage_costs_no_page(tmp_path: Path) -> None:
+def test_short_outage_loses_no_page(tmp_path: Path) -> None:
     with Site(tree(40)) as site:
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         port = site.server.server_port
     again = Site(site.pages, port=port)
-    crews: list[Coordinator] = []
+    coordinators: list[Coordinator] = []
 
-    def come_back(_: object) -> None:
-        (strikes,) = crews[0].context.db.execute("SELECT max(strikes) FROM hosts").fetchone()
-        if strikes and not again.thread.is_alive():
+    def restart_site(_: object) -> None:
+        (failures,) = coordinators[0].context.db.execute("SELECT max(strikes) FROM hosts").fetchone()
+        if failures and not again.thread.is_alive():
             again.__enter__()
 
     request = CrawlRequest(
@@ -309,108 +309,108 @@ def test_a_short_outage_costs_no_page(tmp_path: Path) -> None:
         fetching=HttpSettings(allow_private=True),
         workers=WorkerSettings(workers=1),
     )
-    summary = crawl(tmp_path, request, on_start=crews.append, on_tick=come_back)
+    summary = crawl(tmp_path, request, on_start=coordinators.append, on_tick=restart_site)
     again.__exit__()
     assert (summary.not_modified, summary.failed) == (40, 0)
 
 
-def test_a_second_site_joins_the_first(tmp_path: Path) -> None:
-    with Site(tree(5)) as one, Site(tree(7)) as two:
-        go(one, tmp_path)
-        assert go(two, tmp_path).pages == 12
-        assert max(one.hits.values()) == 1
+def test_second_seed_extends_collection(tmp_path: Path) -> None:
+    with Site(tree(5)) as first_site, Site(tree(7)) as second_site:
+        run_crawl(first_site, tmp_path)
+        assert run_crawl(second_site, tmp_path).pages == 12
+        assert max(first_site.hits.values()) == 1
 
 
-def test_where_a_seed_redirects_to_counts_as_a_seed(tmp_path: Path) -> None:
+def test_redirect_target_of_seed_is_in_scope(tmp_path: Path) -> None:
     with Site(tree(9)) as new, Site({"/": redirect(new.root + "/")}, host="127.0.0.2") as old:
-        assert go(old, tmp_path, limits=LimitSettings(limit=3)).pages == 3
-        assert go(old, tmp_path).pages == 9
+        assert run_crawl(old, tmp_path, limits=LimitSettings(limit=3)).pages == 3
+        assert run_crawl(old, tmp_path).pages == 9
         old.pages["/"] = html("http://127.0.0.3/")
-        go(old, tmp_path)
-        assert reasons(tmp_path) == {"/": "out_of_scope"}
+        run_crawl(old, tmp_path)
+        assert load_reasons(tmp_path) == {"/": "out_of_scope"}
 
 
-def test_the_prefix_scope_stays_in_its_folder(tmp_path: Path) -> None:
+def test_prefix_scope_stays_in_directory(tmp_path: Path) -> None:
     with Site({"/docs/": html("/docs/a", "/other"), "/docs/a": html("/docs/"), "/other": html()}) as site:
-        assert go(site, tmp_path, "/docs/", scope=ScopeSettings(scope="prefix")).pages == 2
+        assert run_crawl(site, tmp_path, "/docs/", scope=ScopeSettings(scope="prefix")).pages == 2
 
 
-def test_nofollow_links_are_not_followed_unless_another_link_leads_there(tmp_path: Path) -> None:
+def test_nofollow_link_is_followed_only_through_other_link(tmp_path: Path) -> None:
     page = Page(b"<a rel=nofollow href=/a>a</a><a rel=nofollow href=/b>b</a><a href=/c>c</a>")
     with Site({"/": page, "/a": html(), "/b": html(), "/c": html("/b")}) as site:
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert site.hits["/a"] == 0
         assert site.hits["/b"] == 1
-        assert reasons(tmp_path)["/a"] == "nofollow"
+        assert load_reasons(tmp_path)["/a"] == "nofollow"
 
 
-def test_a_url_with_a_session_id_is_visited_without_it(tmp_path: Path) -> None:
+def test_session_id_is_stripped(tmp_path: Path) -> None:
     with Site({"/": html(f"/a?PHPSESSID={'0af' * 11}&x=1"), "/a?x=1": html()}) as site:
-        assert go(site, tmp_path).pages == 2
-        assert set(reasons(tmp_path).values()) == {"trap"}
+        assert run_crawl(site, tmp_path).pages == 2
+        assert set(load_reasons(tmp_path).values()) == {"trap"}
 
 
-def test_a_learned_rule_spares_visits_to_the_same_page(tmp_path: Path) -> None:
+def test_dust_rule_skips_duplicate_urls(tmp_path: Path) -> None:
     with Site({"/": html("/a?ref=1", "/a?ref=2"), "/a": html()}) as site:
         with open_collection(tmp_path) as collection:
             dust.save_rules(
                 collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
             )
-        assert go(site, tmp_path).pages == 2
-        assert set(reasons(tmp_path).values()) == {"duplicate"}
+        assert run_crawl(site, tmp_path).pages == 2
+        assert set(load_reasons(tmp_path).values()) == {"duplicate"}
         assert site.hits["/a"] == 1
 
 
-def spelled(*paths: str) -> Site:
-    """A site whose pages say the same under each of their spellings."""
+def build_variant_site(*paths: str) -> Site:
+    """Build a site whose pages have several URL variants."""
     return Site({"/": html(*paths)} | {path: html(text=path.partition("?")[0]) for path in paths})
 
 
-def test_a_rule_spares_visits_to_spellings_that_are_known_and_gives_them_back(tmp_path: Path) -> None:
-    with spelled("/a?ref=1", "/a?ref=2", "/a", "/b?ref=1") as site:
-        go(site, tmp_path)
+def test_dust_rule_skips_known_variants_until_withdrawn(tmp_path: Path) -> None:
+    with build_variant_site("/a?ref=1", "/a?ref=2", "/a", "/b?ref=1") as site:
+        run_crawl(site, tmp_path)
         with open_collection(tmp_path) as collection:
             dust.save_rules(
                 collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
             )
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (2, 1, 1)
-        assert site.hits["/b?ref=1"] == 2  # it is held under this spelling alone
+        assert site.hits["/b?ref=1"] == 2  # its only stored variant
         with open_collection(tmp_path) as collection:
             dust.save_rules(collection.db, [])
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert (site.hits["/a"], site.hits["/a?ref=1"], site.hits["/a?ref=2"]) == (3, 2, 2)
 
 
-def test_of_many_spellings_that_are_one_page_by_a_rule_one_is_visited(tmp_path: Path) -> None:
+def test_one_of_many_url_variants_is_visited(tmp_path: Path) -> None:
     links = [f"/a?ref={number}" for number in range(9)]
-    with spelled(*links) as site:
-        go(site, tmp_path, limits=LimitSettings(limit=4))
+    with build_variant_site(*links) as site:
+        run_crawl(site, tmp_path, limits=LimitSettings(limit=4))
         with open_collection(tmp_path) as collection:
             dust.save_rules(
                 collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
             )
-        go(site, tmp_path)  # no page links to /a itself
+        run_crawl(site, tmp_path)  # no page links to /a itself
         assert sum(site.hits[link] for link in links) == 4
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert sum(site.hits[link] for link in links) == 5
 
 
-def test_what_a_rule_kept_out_is_asked_for_when_it_is_taken_back(tmp_path: Path) -> None:
-    with spelled("/a?ref=1", "/a") as site:
+def test_url_skipped_by_withdrawn_dust_rule_is_fetched(tmp_path: Path) -> None:
+    with build_variant_site("/a?ref=1", "/a") as site:
         with open_collection(tmp_path) as collection:
             dust.save_rules(
                 collection.db, [dust.DustRule(dust.get_site_name(site.root + "/"), dust.DustRuleKind.PARAMETER, "ref")]
             )
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert site.hits["/a?ref=1"] == 0
         with open_collection(tmp_path) as collection:
             dust.save_rules(collection.db, [])
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         assert site.hits["/a?ref=1"] == 1
 
 
-def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
+def test_invalid_settings_raise_usage_error() -> None:
     assert parse_seed("Example.org").url == "https://example.org/"
     assert parse_seed("localhost:8000/a").url == "http://localhost:8000/a"
     assert parse_seed("127.0.0.1").url == "http://127.0.0.1/"
@@ -423,11 +423,11 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
             parse_seed(text)
     with pytest.raises(UsageError, match="is not a proxy URL"):
         build_fetch_settings(CrawlRequest((), fetching=HttpSettings(proxy="ftp://x")))
-    with pytest.raises(UsageError, match="keep no page"):
+    with pytest.raises(UsageError, match="store no page"):
         build_fetch_settings(CrawlRequest((), fetching=HttpSettings(max_body=0)))
     with pytest.raises(UsageError, match="at most 500"):
         validate_request(CrawlRequest((), workers=WorkerSettings(workers=501)), is_new=True)
-    for lease in (0.0, 2.0, 9.9):  # a migrant speaks every two seconds
+    for lease in (0.0, 2.0, 9.9):  # workers send a heartbeat every 2 s
         with pytest.raises(UsageError, match="--lease"):
             validate_request(CrawlRequest((), workers=WorkerSettings(lease=lease)), is_new=True)
     with pytest.raises(UsageError):
@@ -435,7 +435,7 @@ def test_seeds_and_depths_that_cannot_be_get_a_sentence() -> None:
     assert (parse_depth_limit("3"), parse_depth_limit("-1"), parse_depth_limit("poisson:10")) == (3, -1, 19)
 
 
-def test_nobody_knocks_without_a_name() -> None:
+def test_empty_user_agent_uses_default() -> None:
     for name in ("", "  "):
         agent = build_fetch_settings(
             CrawlRequest((), politeness=PolitenessSettings(user_agent=name, contact="me@x.example"))
@@ -443,48 +443,48 @@ def test_nobody_knocks_without_a_name() -> None:
         assert agent.startswith("sanderling/")
 
 
-def test_hosts_are_spelled_as_migrants_do() -> None:
+def test_host_options_are_normalized() -> None:
     names = ("https://Example.org/", "b\u00fccher.example:8443", "[::1]:443", "10.0.0.1", "::1", "fe80::1")
     assert build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=names))).insecure_hosts == (
         "example.org", "xn--bcher-kva.example:8443", "::1:443", "10.0.0.1", "::1", "fe80::1",
     )  # fmt: skip
     asked = build_fetch_settings(CrawlRequest((), fetching=HttpSettings(basic_auth=("http://A.example=me:a=b/c",))))
     assert asked.basic_auth == {"a.example": "me:a=b/c"}
-    for wrong in ("", "https://a.example/path", "a b", "me@a.example", "a:b:c"):
+    for invalid in ("", "https://a.example/path", "a b", "me@a.example", "a:b:c"):
         with pytest.raises(UsageError, match="is not a host"):
-            build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=(wrong,))))
+            build_fetch_settings(CrawlRequest((), fetching=HttpSettings(insecure_host=(invalid,))))
 
 
 @pytest.mark.parametrize("address", ["u:secret@h:1", "mysql://u:secret@h", "mysql://u:a/secret@b@h", "x//u:secret@h"])
-def test_no_password_is_told_with_an_address_that_is_none(address: str) -> None:
-    for wrong in (
+def test_invalid_address_error_redacts_password(address: str) -> None:
+    for invalid in (
         CrawlRequest((), fetching=HttpSettings(proxy=address)),
         CrawlRequest((), workers=WorkerSettings(store=address)),
     ):
-        with pytest.raises(UsageError, match=r"u:\*\*\*@") as told:
-            validate_request(wrong, is_new=True)
-        assert "secret" not in str(told.value)
+        with pytest.raises(UsageError, match=r"u:\*\*\*@") as error:
+            validate_request(invalid, is_new=True)
+        assert "secret" not in str(error.value)
 
 
 @pytest.mark.usefixtures("soon_again")
 @pytest.mark.parametrize("login", ["me:pw@", "me:p%2Fw@", "me:p@w@"])
-def test_no_password_of_a_proxy_is_kept_for_later_runs(login: str, tmp_path: Path) -> None:
+def test_proxy_password_is_not_stored(login: str, tmp_path: Path) -> None:
     with Site({}) as proxy:
-        door = proxy.root.replace("://", f"://{login}")
+        proxy_url = proxy.root.replace("://", f"://{login}")
         crawl(
             tmp_path,
             CrawlRequest(
                 ("http://a.example/",),
                 politeness=PolitenessSettings(delay=0, backoff=0.2),
-                fetching=HttpSettings(proxy=door),
+                fetching=HttpSettings(proxy=proxy_url),
                 workers=WorkerSettings(workers=1),
             ),
         )
     with open_collection_read_only(tmp_path) as collection:
-        kept = get_meta(collection.db, "settings")
-        assert json.loads(kept)["proxy"] == proxy.root
+        settings = get_meta(collection.db, "settings")
+        assert json.loads(settings)["proxy"] == proxy.root
 
 
-def test_one_collection_has_one_writer(tmp_path: Path) -> None:
+def test_collection_has_one_writer(tmp_path: Path) -> None:
     with open_collection(tmp_path), pytest.raises(CollectionError, match="in use by process"):
         open_collection(tmp_path)

@@ -1,4 +1,4 @@
-"""Budgets as people write them."""
+"""Revisit budgets."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from sanderling.revisit.budget import RevisitBudget, parse_budget
         ("7 requests/hour", 168, False),
     ],
 )
-def test_a_budget_reads_as_it_is_written(text: str, per_day: float, in_bytes: bool) -> None:
+def test_budget_is_parsed(text: str, per_day: float, in_bytes: bool) -> None:
     budget = parse_budget(text)
     assert budget.compute_allowance(86_400) == pytest.approx(per_day)
     assert budget.is_in_bytes is in_bytes
@@ -25,14 +25,14 @@ def test_a_budget_reads_as_it_is_written(text: str, per_day: float, in_bytes: bo
 @pytest.mark.parametrize(
     "text", ["", "5000", "x/day", "5000/fortnight", "5 apples/day", "0/day", "-3/day", "1e9/day", "/day"]
 )
-def test_a_bad_budget_is_refused_with_an_example(text: str) -> None:
+def test_invalid_budget_is_rejected_with_example(text: str) -> None:
     with pytest.raises(UsageError, match=r"5000/day"):
         parse_budget(text)
 
 
-def test_a_clock_that_jumps_back_earns_nothing() -> None:
+def test_clock_set_back_earns_nothing() -> None:
     assert RevisitBudget(1.0).compute_allowance(-100) == 0
 
 
-def test_a_budget_says_itself_per_day() -> None:
+def test_budget_is_formatted_per_day() -> None:
     assert str(parse_budget("10/minute")) == "14400 requests a day"

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds have a schedule of their own."""
+"""Fetch intervals of sitemaps and feeds."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -29,33 +29,33 @@ def db() -> Iterator[sqlite3.Connection]:
     db.close()
 
 
-def test_every_refresh_reads_a_young_one_and_later_it_waits_its_time(db: sqlite3.Connection) -> None:
-    maps = SitemapSchedule(db)
-    assert maps.load_due_at_start(0.0) == [1, 2]
+def test_new_sitemap_is_read_by_every_refresh(db: sqlite3.Connection) -> None:
+    schedule = SitemapSchedule(db)
+    assert schedule.load_due_at_start(0.0) == [1, 2]
     for _ in range(PROBATION_READS):
-        maps.record_read(1, 0.0, has_new_entries=False)
-    assert maps.load_due_at_start(1.0) == [2]
-    assert maps.load_due_at_start(MAX_INTERVAL) == [1, 2]
+        schedule.record_read(1, 0.0, has_new_entries=False)
+    assert schedule.load_due_at_start(1.0) == [2]
+    assert schedule.load_due_at_start(MAX_INTERVAL) == [1, 2]
 
 
-def test_news_brings_us_back_sooner_and_silence_later(db: sqlite3.Connection) -> None:
-    maps = SitemapSchedule(db)
+def test_new_entries_shorten_interval(db: sqlite3.Connection) -> None:
+    schedule = SitemapSchedule(db)
     for _ in range(20):
-        maps.record_read(1, 0.0, has_new_entries=True)
-        maps.record_read(2, 0.0, has_new_entries=False)
-    assert maps.load_due(MIN_INTERVAL) == [1]
-    assert maps.load_due(INITIAL_INTERVAL) == [1]
-    assert maps.load_due(MAX_INTERVAL) == [1, 2]
+        schedule.record_read(1, 0.0, has_new_entries=True)
+        schedule.record_read(2, 0.0, has_new_entries=False)
+    assert schedule.load_due(MIN_INTERVAL) == [1]
+    assert schedule.load_due(INITIAL_INTERVAL) == [1]
+    assert schedule.load_due(MAX_INTERVAL) == [1, 2]
 
 
-def test_one_that_cannot_be_read_any_more_is_retired(db: sqlite3.Connection) -> None:
-    maps = SitemapSchedule(db)
-    assert [maps.record_failure(1, n * DAY) for n in range(MAX_FAILED_READS)] == [False] * (MAX_FAILED_READS - 1) + [
-        True
-    ]
-    assert 1 not in maps.load_due_at_start(100 * DAY)
-    assert 1 not in maps.load_due(100 * DAY)
-    maps.record_read(2, 0.0, has_new_entries=True)
-    maps.record_failure(2, 0.0)
-    maps.record_read(2, 0.0, has_new_entries=True)
-    assert not maps.record_failure(2, 0.0)
+def test_failing_sitemap_is_retired(db: sqlite3.Connection) -> None:
+    schedule = SitemapSchedule(db)
+    assert [schedule.record_failure(1, n * DAY) for n in range(MAX_FAILED_READS)] == [False] * (
+        MAX_FAILED_READS - 1
+    ) + [True]
+    assert 1 not in schedule.load_due_at_start(100 * DAY)
+    assert 1 not in schedule.load_due(100 * DAY)
+    schedule.record_read(2, 0.0, has_new_entries=True)
+    schedule.record_failure(2, 0.0)
+    schedule.record_read(2, 0.0, has_new_entries=True)
+    assert not schedule.record_failure(2, 0.0)

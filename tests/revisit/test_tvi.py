@@ -1,4 +1,4 @@
-"""Volatile parts: a patched copy is the page itself."""
+"""TVI tables and patched pages."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,17 +12,17 @@ PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> a
     st.text(st.characters(codec="utf-8", exclude_characters="<")),
     st.text(st.characters(codec="utf-8", exclude_characters="<")),
 )
-def test_a_patched_copy_equals_the_full_download(one: str, other: str) -> None:
+def test_patched_copy_equals_full_download(first: str, second: str) -> None:
     stored = PAGE.format("1.00", "2.00").encode()
-    assert patch_page(stored, {"a": one, "b": other}) == PAGE.format(one, other).encode()
+    assert patch_page(stored, {"a": first, "b": second}) == PAGE.format(first, second).encode()
 
 
-def test_both_spellings_of_a_table_are_read() -> None:
+def test_both_table_formats_are_parsed() -> None:
     assert parse_table(b'{"a": "1", "b": "2"}') == {"a": "1", "b": "2"}
     assert parse_table(b"Vol#a=1\nVol#b=2=3\n") == {"a": "1", "b": "2=3"}
 
 
-def test_what_is_no_table_sends_us_to_the_page() -> None:
+def test_invalid_table_returns_none() -> None:
     for body in (
         b"",
         b"<html>404</html>",
@@ -35,17 +35,17 @@ def test_what_is_no_table_sends_us_to_the_page() -> None:
         assert parse_table(body) is None
 
 
-def test_a_table_that_speaks_of_unknown_or_unsure_parts_patches_nothing() -> None:
+def test_unknown_or_ambiguous_part_patches_nothing() -> None:
     assert patch_page(PAGE.encode(), {"c": "3"}) is None
     assert patch_page(b"<Vol#a>1</Vol#a><Vol#a>2</Vol#a>", {"a": "3"}) is None
     assert patch_page(b"<Vol#a>1", {"a": "3"}) is None
     assert patch_page(b"<Vol#a>1<Vol#b>2</Vol#b></Vol#a>", {"a": "3", "b": "4"}) is None
 
 
-def test_a_hundred_thousand_open_marks_are_read_in_one_pass() -> None:
+def test_many_open_tags_are_parsed_in_linear_time() -> None:
     page = b"".join(b"<Vol#x%d>" % i for i in range(100_000))
     assert find_volatile_spans(page) == {}
 
 
-def test_a_part_is_written_in_the_charset_of_the_copy() -> None:
+def test_part_is_encoded_in_charset_of_copy() -> None:
     assert patch_page("<Vol#a>x</Vol#a>".encode("latin-1"), {"a": "é€"}, "latin-1") == b"<Vol#a>\xe9&#8364;</Vol#a>"

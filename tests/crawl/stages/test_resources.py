@@ -1,4 +1,4 @@
-"""What pages use: visited where asked to, and seen when it is replaced under its URL."""
+"""Resources of pages: fetched if enabled, and reported when replaced."""
 
 import struct
 import zlib
@@ -18,8 +18,8 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages, load_urls
 
 
-def picture(shade: Callable[[int, int], int], side: int = 32) -> bytes:
-    """A grey PNG."""
+def build_png(shade: Callable[[int, int], int], side: int = 32) -> bytes:
+    """Build a grayscale PNG."""
     rows = b"".join(b"\0" + bytes(shade(x, y) % 256 for x in range(side)) for y in range(side))
 
     def chunk(name: bytes, body: bytes) -> bytes:
@@ -49,16 +49,16 @@ def request(site: Site, *, resources: bool = True) -> CrawlRequest:
     )
 
 
-def changes(folder: Path) -> dict[str, StoredChange]:
+def load_page_changes(folder: Path) -> dict[str, StoredChange]:
     with open_collection_read_only(folder) as collection:
         found = list(load_changes(collection.db))
-        names = load_urls(collection.db, [one.url_id for one in found])
-        return {"/" + names[one.url_id].split("/", 3)[3]: one for one in found}
+        names = load_urls(collection.db, [change.url_id for change in found])
+        return {"/" + names[change.url_id].split("/", 3)[3]: change for change in found}
 
 
 @pytest.fixture
 def site() -> Site:
-    up, left = picture(lambda x, _y: 8 * x), picture(lambda x, _y: 255 - 8 * x)
+    up, left = build_png(lambda x, _y: 8 * x), build_png(lambda x, _y: 255 - 8 * x)
     site = Site({"/": html("/a", "/b"), "/a": page("/a.png"), "/b": page("/b.js", "/b.css")})
     site.pages["/a.png"], site.pages["/other.png"] = file(up, "image/png"), file(left, "image/png")
     site.pages["/b.js"] = file(b"run(1)", "text/javascript")
@@ -66,49 +66,49 @@ def site() -> Site:
     return site
 
 
-def test_a_crawl_that_is_not_asked_to_leaves_them_alone(site: Site, tmp_path: Path) -> None:
+def test_resources_are_not_fetched_by_default(site: Site, tmp_path: Path) -> None:
     with site:
         crawl(tmp_path, request(site, resources=False))
         assert not {"/a.png", "/b.js", "/b.css"} & set(site.hits)
 
 
-def test_a_replaced_image_changes_the_page_that_shows_it(site: Site, tmp_path: Path) -> None:
+def test_replaced_image_is_change_of_its_page(site: Site, tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     with site:
         crawl(tmp_path, request(site))
         site.pages["/a.png"] = site.pages["/other.png"]
         refresh(tmp_path, request(site))
-    found = changes(tmp_path)
+    found = load_page_changes(tmp_path)
     assert set(found) == {"/a"}
     change = found["/a"].change
     assert change.kinds == (ChangeKind.MEDIA,)
-    assert change.resources[0].amount == 0.5, "all of it from side to side, nothing from top to bottom"
+    assert change.resources[0].amount == 0.5, "all horizontal gradients changed, no vertical ones"
 
 
-def test_a_replaced_script_is_behaviour_and_a_replaced_style_sheet_presentation(site: Site, tmp_path: Path) -> None:
+def test_replaced_script_is_behavior_and_style_sheet_is_presentation(site: Site, tmp_path: Path) -> None:
     with site:
         crawl(tmp_path, request(site))
         site.pages["/b.js"] = file(b"run(2)", "text/javascript")
         refresh(tmp_path, request(site), RefreshMode.ALL)
-        assert changes(tmp_path)["/b"].change.kinds == (ChangeKind.BEHAVIOR,)
+        assert load_page_changes(tmp_path)["/b"].change.kinds == (ChangeKind.BEHAVIOR,)
         site.pages["/b.css"] = file(b"p {color: blue}", "text/css")
         crawl(tmp_path, request(site))
     with open_collection_read_only(tmp_path) as collection:
-        kinds = {one.change.kinds for one in load_changes(collection.db)}
+        kinds = {change.change.kinds for change in load_changes(collection.db)}
     assert kinds == {(ChangeKind.BEHAVIOR,), (ChangeKind.PRESENTATION,)}
 
 
-def test_what_many_pages_use_is_told_once(tmp_path: Path) -> None:
+def test_resource_of_many_pages_is_reported_once(tmp_path: Path) -> None:
     names = [f"/p{number}" for number in range(30)]
     with Site({"/": html(*names), **{name: page("/all.js") for name in names}}) as site:
         site.pages["/all.js"] = file(b"run(1)", "text/javascript")
         crawl(tmp_path, request(site))
         site.pages["/all.js"] = file(b"run(2)", "text/javascript")
         refresh(tmp_path, request(site))
-    assert set(changes(tmp_path)) == {"/all.js"}
+    assert set(load_page_changes(tmp_path)) == {"/all.js"}
 
 
-def test_resources_are_no_pages(site: Site, tmp_path: Path) -> None:
+def test_resources_are_not_counted_as_pages(site: Site, tmp_path: Path) -> None:
     with site:
         summary = crawl(tmp_path, request(site))
         assert summary.pages == 3

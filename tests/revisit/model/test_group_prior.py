@@ -1,4 +1,4 @@
-"""What is usual in a group is learned from its pages, and a new page is thought of as its kin are."""
+"""Priors of groups of pages."""
 
 from sanderling.revisit.model import change_rate
 from sanderling.revisit.model.group_prior import MAX_SITE_GROUPS, SitePriors, UrlGroups, parse_url_groups
@@ -8,73 +8,75 @@ def page(path: str) -> UrlGroups:
     return parse_url_groups(f"http://a.org/{path}")
 
 
-def teach(habits: SitePriors, kin: UrlGroups, changed: bool, looks: int = 6) -> None:
-    """A page that was found changed, or not, every ten days."""
+def teach(priors: SitePriors, url_groups: UrlGroups, changed: bool, visits: int = 6) -> None:
+    """Record visits of a page every ten days, all changed or all unchanged."""
     table = change_rate.get_changed_table() if changed else change_rate.get_unchanged_table()
     evidence: change_rate.RateVector = change_rate.NO_EVIDENCE
-    for _ in range(looks):
-        habits.update_weights(kin, evidence, table[change_rate.get_slot(10.0)])
-        evidence = change_rate.update_evidence(evidence, habits.get_prior(kin), table[change_rate.get_slot(10.0)], 0.0)
-        habits.update_priors(kin, evidence, 1.0)
+    for _ in range(visits):
+        priors.update_weights(url_groups, evidence, table[change_rate.get_slot(10.0)])
+        evidence = change_rate.update_evidence(
+            evidence, priors.get_prior(url_groups), table[change_rate.get_slot(10.0)], 0.0
+        )
+        priors.update_priors(url_groups, evidence, 1.0)
 
 
-def rate(habits: SitePriors, path: str) -> float:
-    return change_rate.compute_mean_rate(habits.get_prior(page(path)), sum(habits.get_prior(page(path))))
+def rate(priors: SitePriors, path: str) -> float:
+    return change_rate.compute_mean_rate(priors.get_prior(page(path)), sum(priors.get_prior(page(path))))
 
 
-def taught() -> SitePriors:
-    habits = SitePriors()
-    paths = [f"{folder}/{n}.html" for folder in ("news", "legal") for n in range(30)]
+def build_priors() -> SitePriors:
+    priors = SitePriors()
+    paths = [f"{folder}/{n}.html" for folder in ("blog", "legal") for n in range(30)]
     for path in paths:
-        habits.add_page(page(path))
+        priors.add_page(page(path))
     for path in paths:
-        teach(habits, page(path), path.startswith("news"))
-    return habits
+        teach(priors, page(path), path.startswith("blog"))
+    return priors
 
 
-def test_a_new_page_is_thought_of_as_the_pages_of_its_folder_are() -> None:
-    habits = taught()
-    assert rate(habits, "news/new.html") > 3 * rate(habits, "legal/new.html")
+def test_new_page_has_prior_of_its_directory() -> None:
+    priors = build_priors()
+    assert rate(priors, "blog/new.html") > 3 * rate(priors, "legal/new.html")
 
 
-def test_a_folder_nothing_is_known_of_is_as_the_whole_site() -> None:
-    habits = taught()
-    assert rate(habits, "legal/new.html") < rate(habits, "other/new.html") < rate(habits, "news/new.html")
+def test_unknown_directory_has_prior_of_site() -> None:
+    priors = build_priors()
+    assert rate(priors, "legal/new.html") < rate(priors, "other/new.html") < rate(priors, "blog/new.html")
 
 
-def test_the_kind_of_group_that_foretold_best_weighs_most() -> None:
-    place, ending, name = taught().kind_weights
-    assert place > ending
-    assert place > name
+def test_best_predicting_group_kind_has_most_weight() -> None:
+    directory, extension, name = build_priors().kind_weights
+    assert directory > extension
+    assert directory > name
 
 
-def test_a_group_of_one_page_speaks_with_the_words_of_the_site() -> None:
-    habits = SitePriors()
-    habits.add_page(page("only.html"))
-    teach(habits, page("only.html"), True)
-    assert habits.get_prior(page("x/y.pdf")) == habits.get_prior(page("only.html"))
+def test_single_page_group_has_prior_of_site() -> None:
+    priors = SitePriors()
+    priors.add_page(page("only.html"))
+    teach(priors, page("only.html"), True)
+    assert priors.get_prior(page("x/y.pdf")) == priors.get_prior(page("only.html"))
 
 
-def test_groups_are_bounded_and_go_with_their_pages() -> None:
-    habits = SitePriors()
+def test_groups_are_limited_and_removed_with_pages() -> None:
+    priors = SitePriors()
     for number in range(MAX_SITE_GROUPS):
-        habits.add_page(page(f"d{number}/p{number}.html"))
-        habits.add_page(page(f"d{number}/q{number}.html"))
-    assert 1 < len(habits.groups) <= MAX_SITE_GROUPS
-    assert 1 < len(habits.single_page_groups) <= MAX_SITE_GROUPS
+        priors.add_page(page(f"d{number}/p{number}.html"))
+        priors.add_page(page(f"d{number}/q{number}.html"))
+    assert 1 < len(priors.groups) <= MAX_SITE_GROUPS
+    assert 1 < len(priors.single_page_groups) <= MAX_SITE_GROUPS
     for number in range(MAX_SITE_GROUPS):
-        habits.remove_page(page(f"d{number}/p{number}.html"))
-        habits.remove_page(page(f"d{number}/q{number}.html"))
-    assert habits.page_count == 0
-    assert not habits.groups
-    assert not habits.single_page_groups
+        priors.remove_page(page(f"d{number}/p{number}.html"))
+        priors.remove_page(page(f"d{number}/q{number}.html"))
+    assert priors.page_count == 0
+    assert not priors.groups
+    assert not priors.single_page_groups
 
 
-def test_a_page_with_a_name_of_its_own_takes_little_memory() -> None:
-    habits = SitePriors()
-    habits.add_page(page("tide.html"))
-    habits.add_page(page("wave.html"))
-    assert habits.groups.keys() == {"*.html"}
-    habits.add_page(page("old/wave.html"))
-    assert habits.groups.keys() == {"*.html", "wave.*"}
-    assert habits.groups["wave.*"].page_count == 2
+def test_unique_file_names_are_stored_as_hashes() -> None:
+    priors = SitePriors()
+    priors.add_page(page("tide.html"))
+    priors.add_page(page("wave.html"))
+    assert priors.groups.keys() == {"*.html"}
+    priors.add_page(page("old/wave.html"))
+    assert priors.groups.keys() == {"*.html", "wave.*"}
+    assert priors.groups["wave.*"].page_count == 2

@@ -1,4 +1,4 @@
-"""Every policy behind the one seam."""
+"""All policies through their common interface."""
 
 import pytest
 
@@ -11,8 +11,8 @@ from sanderling.revisit.visit_history import Observation, decode_history, encode
 DAY = 86_400.0
 
 
-def year(name: str, every: float) -> int:
-    """How often a page that changes every so many days (0: never) is visited in a year without a budget."""
+def count_visits_in_year(name: str, every: float) -> int:
+    """Count the visits in a year of a page that changes every so many days (0: never)."""
     planner = Planner(POLICIES[name], MemoryPlanStore())
     row, seen = planner.add_page(1, "http://a.org/d/p.html", 0.5 * DAY), 0
     while row.due_at < 365 * DAY:
@@ -28,22 +28,22 @@ def year(name: str, every: float) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))
-def test_every_policy_lives_through_a_year(name: str) -> None:
-    assert year(name, 7) >= 2
+def test_policy_simulates_a_year(name: str) -> None:
+    assert count_visits_in_year(name, 7) >= 2
 
 
 @pytest.mark.parametrize("name", ["learned", "self-adjusting", "nutch", "heritrix", "cho", "lambda-crawl"])
-def test_an_adaptive_policy_visits_lively_pages_more_often_than_quiet_ones(name: str) -> None:
-    assert year(name, 3) > 1.5 * year(name, 0)
+def test_adaptive_policy_visits_changing_pages_more_often(name: str) -> None:
+    assert count_visits_in_year(name, 3) > 1.5 * count_visits_in_year(name, 0)
 
 
-def test_the_learned_policy_neither_starves_nor_hammers() -> None:
-    assert 4 <= year("learned", 0) <= 40
-    assert year("learned", 1) <= 400
+def test_learned_policy_visit_counts_are_bounded() -> None:
+    assert 4 <= count_visits_in_year("learned", 0) <= 40
+    assert count_visits_in_year("learned", 1) <= 400
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))
-def test_a_clock_that_jumps_back_teaches_nothing_and_breaks_nothing(name: str) -> None:
+def test_policy_ignores_clock_set_back(name: str) -> None:
     planner = Planner(POLICIES[name], MemoryPlanStore())
     row = planner.add_page(1, "http://a.org/x", 10 * DAY)
     back = planner.record_visit(row, Observation(9 * DAY, True))
@@ -53,12 +53,12 @@ def test_a_clock_that_jumps_back_teaches_nothing_and_breaks_nothing(name: str) -
     assert again.due_at > 12 * DAY
 
 
-def test_every_policy_is_named_as_it_is_registered() -> None:
+def test_policy_names_match_registry() -> None:
     assert all(policy.name == name and policy.description for name, policy in POLICIES.items())
 
 
 @pytest.mark.parametrize(
-    ("days", "said"), [(0.0, "0 minutes"), (0.0007, "1 minute"), (0.1, "2 hours"), (3.0, "3 days")]
+    ("days", "text"), [(0.0, "0 minutes"), (0.0007, "1 minute"), (0.1, "2 hours"), (3.0, "3 days")]
 )
-def test_a_time_is_said_as_people_say_it(days: float, said: str) -> None:
-    assert format_days(days) == said
+def test_days_are_formatted(days: float, text: str) -> None:
+    assert format_days(days) == text

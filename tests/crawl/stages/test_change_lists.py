@@ -1,4 +1,4 @@
-"""A site with the publisher says what changed, and the real crawler asks it instead of looking at every page."""
+"""Change lists: the crawler asks a site with the publisher instead of visiting every page."""
 
 import threading
 import time
@@ -23,12 +23,12 @@ from sanderling.storage.queries import load_pages
 DAY = 86_400.0
 SECOND_LEVEL = ("11", "12", "13", "21", "22", "23", "31", "32", "41")
 NAMES = ("/", *(f"/wp{n}" for n in (*"12345", *SECOND_LEVEL)))  # the 15 pages of DPS
-OLD = "The tide comes in twice a day and leaves behind what it brought, and the birds know it well."
+OLD = "The tide comes in twice a day and leaves shells on the sand, and the birds know it well."
 NEW = "Something else entirely was written here this morning, about ships, and about storms far out at sea."
 
 
-class Web:
-    """Fifteen pages behind the middleware; `asked` is what the crawler asked for, `sent` the bodies it got."""
+class PublishedWeb:
+    """Fifteen pages behind the publisher. Counts requests (`asked`) and bodies (`sent`)."""
 
     def __init__(self, state: Path, port: int) -> None:
         self.root = f"http://127.0.0.1:{port}"
@@ -36,7 +36,7 @@ class Web:
         self.asked: Counter[str] = Counter()
         self.sent: Counter[str] = Counter()
         self.questions: list[str] = []
-        self.broken: bytes | None = None  # what is answered for the list instead of it
+        self.broken: bytes | None = None  # returned instead of the list
         self.status = "200 OK"
         self.silent = False  # no robots.txt line and no link header
         self.publisher = WsgiPublisher(self.page, PublishedSite(self.root, state, page_size=4))
@@ -69,17 +69,17 @@ class Web:
         return [body]
 
     def view(self, priorities: dict[str, float]) -> None:
-        """People look at pages, as often as these priorities say."""
-        quiet: StartResponse = lambda status, headers, exc_info=None, /: lambda data: None  # noqa: E731
+        """Simulate page views in proportion to these priorities."""
+        ignore: StartResponse = lambda status, headers, exc_info=None, /: lambda data: None  # noqa: E731
         for path, priority in priorities.items():
             for _ in range(round(100 * priority)):
                 environ = {"PATH_INFO": path, "REQUEST_METHOD": "GET", "HTTP_USER_AGENT": BROWSER}
-                list(self.publisher(environ, quiet))
+                list(self.publisher(environ, ignore))
 
-    def rewrite(self, paths: Iterable[str], tell: bool = True) -> None:
+    def rewrite(self, paths: Iterable[str], announce: bool = True) -> None:
         for path in paths:
             self.words[path] = f"{NEW} {len(self.words[path])}"
-            if tell:
+            if announce:
                 self.publisher.recorder.mark_changed(path)
 
     def clear(self) -> None:
@@ -88,21 +88,20 @@ class Web:
         self.questions.clear()
 
 
-class Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+class QuietHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None: ...
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[Web]:
-    with serving(tmp_path / "publisher.db") as site:
+def web(tmp_path: Path) -> Iterator[PublishedWeb]:
+    with serve(tmp_path / "publisher.db") as site:
         yield site
 
 
 @contextmanager
-def serving(state: Path) -> Iterator[Web]:
-    with WSGIServer(("127.0.0.1", 0), Quiet) as server:
-        site = Web(state, server.server_port)
+def serve(state: Path) -> Iterator[PublishedWeb]:
+    with WSGIServer(("127.0.0.1", 0), QuietHandler) as server:
+        site = PublishedWeb(state, server.server_port)
         server.set_app(site)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -114,7 +113,7 @@ def serving(state: Path) -> Iterator[Web]:
             site.publisher.recorder.close()
 
 
-def request(web: Web, threshold: float = 0.0) -> CrawlRequest:
+def request(web: PublishedWeb, threshold: float = 0.0) -> CrawlRequest:
     return CrawlRequest(
         (web.root + "/",),
         scope=ScopeSettings(sitemaps=True),
@@ -125,14 +124,14 @@ def request(web: Web, threshold: float = 0.0) -> CrawlRequest:
     )
 
 
-def go(web: Web, folder: Path, days: float = 0.0, threshold: float = 0.0) -> RefreshSummary:
+def run_refresh(web: PublishedWeb, folder: Path, days: float = 0.0, threshold: float = 0.0) -> RefreshSummary:
     return refresh(folder, request(web, threshold), RefreshMode.ONCE, clock=lambda: time.time() + days * DAY)
 
 
-def crawled(web: Web, folder: Path) -> Path:
-    """A collection of the site that has asked its list once."""
+def build_collection(web: PublishedWeb, folder: Path) -> Path:
+    """Crawl the site and request its change list once."""
     crawl(folder, request(web))
-    go(web, folder)
+    run_refresh(web, folder)
     web.clear()
     return folder
 
@@ -146,88 +145,88 @@ SCENARIOS = [
 
 
 @pytest.mark.parametrize(("priorities", "threshold", "downloads"), SCENARIOS)
-def test_the_three_scenarios_give_two_four_and_three_downloads(
-    web: Web, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
+def test_paper_scenarios_give_two_four_and_three_downloads(
+    web: PublishedWeb, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
 ) -> None:
-    folder = crawled(web, tmp_path / "c")
+    folder = build_collection(web, tmp_path / "c")
     web.view(priorities)
     web.rewrite(priorities)
     web.clear()
-    seen = go(web, folder, threshold=threshold)
-    wanted = {path for path, priority in priorities.items() if priority > threshold}
+    seen = run_refresh(web, folder, threshold=threshold)
+    expected = {path for path, priority in priorities.items() if priority > threshold}
     assert (seen.visited, seen.changed) == (downloads, downloads)
-    assert +web.sent == Counter(wanted)
+    assert +web.sent == Counter(expected)
     assert not web.asked["/sitemap.xml"]
-    rest = go(web, folder)
+    rest = run_refresh(web, folder)
     assert rest.changed == len(priorities) - downloads
 
 
-def test_where_nothing_changed_one_request_does_for_a_site_that_is_due(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
-    seen = go(web, folder, days=30)
-    assert seen.visited == 1  # the page the list is tested with
+def test_unchanged_site_costs_one_change_list_request(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
+    seen = run_refresh(web, folder, days=30)
+    assert seen.visited == 1  # the sample that tests the list
     assert web.asked["/changes.xml"] == 1
     assert not +web.sent
     assert sum(web.asked[path] for path in NAMES) == 1
 
 
-def test_the_next_question_carries_the_servers_time_and_long_answers_are_followed(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
+def test_next_request_has_server_time_and_all_parts_are_fetched(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
     web.rewrite(NAMES[:9])
-    assert go(web, folder).changed == 9
+    assert run_refresh(web, folder).changed == 9
     assert ["after=" in question for question in web.questions] == [False, True, True]
     with open_collection_read_only(folder) as collection:
         (until,) = collection.db.execute("SELECT until FROM lists").fetchone()
     web.clear()
-    assert go(web, folder).visited == 0
+    assert run_refresh(web, folder).visited == 0
     assert web.questions == ["LAST_VISIT=" + until.replace(":", "%3A")]
 
 
-def test_a_deleted_page_is_gone_after_one_look_and_a_new_one_is_fetched(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
+def test_listed_deletion_is_gone_after_one_visit_and_new_page_is_fetched(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
     del web.words["/wp5"]
     web.publisher.recorder.mark_deleted("/wp5")
     web.words["/new"] = OLD
     web.publisher.recorder.mark_changed("/new")
-    seen = go(web, folder)
+    seen = run_refresh(web, folder)
     assert (seen.visited, seen.gone, seen.new) == (2, 1, 1)
-    assert held(folder) == {web.root + path for path in (*NAMES, "/new") if path != "/wp5"}
+    assert load_present(folder) == {web.root + path for path in (*NAMES, "/new") if path != "/wp5"}
 
 
-def held(folder: Path) -> set[str]:
+def load_present(folder: Path) -> set[str]:
     with open_collection_read_only(folder) as collection:
         return {row.url for row in load_pages(collection.db, "p.status = 200")}
 
 
-def test_a_page_that_is_there_is_not_lost_because_the_list_calls_it_deleted(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
+def test_existing_page_listed_as_deleted_is_kept(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
     web.publisher.recorder.mark_deleted("/wp5")
-    assert go(web, folder).gone == 0
-    assert web.root + "/wp5" in held(folder)
+    assert run_refresh(web, folder).gone == 0
+    assert web.root + "/wp5" in load_present(folder)
 
 
-def test_a_list_that_keeps_changes_to_itself_is_found_out_and_the_site_is_visited(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
-    web.rewrite(NAMES, tell=False)
-    seen = go(web, folder, days=30)
+def test_incomplete_change_list_loses_trust(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
+    web.rewrite(NAMES, announce=False)
+    seen = run_refresh(web, folder, days=30)
     assert (seen.visited, seen.changed) == (15, 15)
-    web.rewrite(NAMES[:1], tell=False)
-    assert go(web, folder, days=60).visited == 15  # it is not believed the next time either
+    web.rewrite(NAMES[:1], announce=False)
+    assert run_refresh(web, folder, days=60).visited == 15  # still not trusted
 
 
-def test_a_list_that_cries_wolf_is_not_believed_for_ever(web: Web, tmp_path: Path) -> None:
-    folder = crawled(web, tmp_path / "c")
+def test_imprecise_change_list_loses_trust(web: PublishedWeb, tmp_path: Path) -> None:
+    folder = build_collection(web, tmp_path / "c")
     asked = []
     for _ in range(3):
         for path in NAMES:
             web.publisher.recorder.mark_changed(path)
-        asked.append(go(web, folder).visited)
+        asked.append(run_refresh(web, folder).visited)
     assert asked[0] == 15
     with open_collection_read_only(folder) as collection:
-        assert not trusted(collection.db)
+        assert not is_trusted(collection.db)
 
 
-def trusted(db: Connection) -> bool:
+def is_trusted(db: Connection) -> bool:
     from sanderling.revisit.change_lists import TRUSTED_SQL
 
     return db.execute(f"SELECT 1 FROM lists WHERE {TRUSTED_SQL}").fetchone() is not None
@@ -242,35 +241,35 @@ def trusted(db: Connection) -> bool:
         ("200 OK", b'<urlset><rs:md capability="changelist" until="tomorrow"/></urlset>'),
     ],
 )
-def test_without_a_readable_list_pages_are_visited_the_ordinary_way(
-    web: Web, tmp_path: Path, status: str, body: bytes
+def test_invalid_change_list_falls_back_to_schedule(
+    web: PublishedWeb, tmp_path: Path, status: str, body: bytes
 ) -> None:
-    folder = crawled(web, tmp_path / "c")
+    folder = build_collection(web, tmp_path / "c")
     web.status, web.broken = status, body
-    web.rewrite(NAMES[:3], tell=False)
-    seen = go(web, folder, days=30)
+    web.rewrite(NAMES[:3], announce=False)
+    seen = run_refresh(web, folder, days=30)
     assert (seen.visited, seen.changed) == (15, 3)
     web.broken = None
-    go(web, folder, days=30)
+    run_refresh(web, folder, days=30)
     with open_collection_read_only(folder) as collection:
-        assert trusted(collection.db)  # it is back, and heard again
+        assert is_trusted(collection.db)  # trusted again
 
 
-def test_an_answer_that_never_ends_is_given_up(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_change_list_is_given_up(web: PublishedWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.revisit.change_lists.MAX_PARTS", 5)
-    folder = crawled(web, tmp_path / "c")
+    folder = build_collection(web, tmp_path / "c")
     web.broken = (
         f'<urlset><rs:md capability="changelist" until="2024-05-01T10:00:00Z"/>'
         f'<rs:ln rel="next" href="{web.root}/changes.xml?again"/></urlset>'
     ).encode()
-    assert go(web, folder, days=30).visited == 15
+    assert run_refresh(web, folder, days=30).visited == 15
     assert len(web.questions) == 5
 
 
-def test_a_list_named_only_at_the_well_known_path_is_found(web: Web, tmp_path: Path) -> None:
+def test_change_list_at_well_known_path_is_found(web: PublishedWeb, tmp_path: Path) -> None:
     web.silent = True
     folder = tmp_path / "c"
     crawl(folder, request(web))
     with open_collection_read_only(folder) as collection:
-        (wire,) = collection.db.execute("SELECT wire FROM urls WHERE role = 'changes'").fetchone()
-    assert wire.startswith(f"{web.root}/changes.xml?LAST_VISIT=")
+        (request_url,) = collection.db.execute("SELECT wire FROM urls WHERE role = 'changes'").fetchone()
+    assert request_url.startswith(f"{web.root}/changes.xml?LAST_VISIT=")

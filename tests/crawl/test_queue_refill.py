@@ -1,4 +1,4 @@
-"""What a refresh queues: what is due, announced, liked, within a budget."""
+"""Pages that a refresh queues: due, announced and rated pages, within a budget."""
 
 import threading
 import time
@@ -27,15 +27,15 @@ def urlset(site: Site, lastmods: dict[str, str]) -> Page:
     return Page(f"<urlset>{rows}</urlset>".encode(), headers=XML)
 
 
-def covered(folder: Path) -> dict[str, int]:
-    """The pages whose changes somebody announces."""
+def load_announcers(folder: Path) -> dict[str, int]:
+    """Load the announcers of each page, as bits."""
     with open_collection_read_only(folder) as collection:
         sql = "SELECT u.path, d.state FROM due AS d JOIN urls AS u ON u.id = d.url"
         rows = collection.db.execute(sql).fetchall()
     return {path: bits for path, state in rows if (bits := decode_history(state).announcer_bits)}
 
 
-def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path) -> None:
+def test_all_pages_become_due_after_crawl(tmp_path: Path) -> None:
     with Site(texts(5)) as site:
         crawl(tmp_path, request(site))
         assert go(site, tmp_path, RefreshMode.ONCE).visited == 0
@@ -45,7 +45,7 @@ def test_nothing_is_due_right_after_a_crawl_and_everything_later(tmp_path: Path)
 
 
 @pytest.mark.parametrize("status", [200, 203])
-def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path, status: int) -> None:
+def test_refresh_skips_url_variants(tmp_path: Path, status: int) -> None:
     page = html("/", text=WORDS)
     pages = {"/": html("/a?ref=1", "/a", text=WORDS)} | dict.fromkeys(
         ("/a", "/a?ref=1"), Page(page.body, status, page.headers)
@@ -64,7 +64,7 @@ def test_a_refresh_passes_over_other_spellings_of_a_page(tmp_path: Path, status:
         assert go(site, tmp_path, RefreshMode.ALL).visited == 3
 
 
-def test_with_an_honest_sitemap_unchanged_pages_are_not_even_asked_for(tmp_path: Path) -> None:
+def test_reliable_sitemap_saves_requests_for_unchanged_pages(tmp_path: Path) -> None:
     with Site(texts(8)) as site:
         old = dict.fromkeys(site.pages, "2020-01-01T00:00:00Z")
         site.pages["/sitemap.xml"] = urlset(site, old)
@@ -78,7 +78,7 @@ def test_with_an_honest_sitemap_unchanged_pages_are_not_even_asked_for(tmp_path:
         assert {path for path in site.hits if path.startswith("/p")} == {"/p5"}
 
 
-def test_a_sitemap_that_cries_wolf_is_not_believed_for_ever(tmp_path: Path) -> None:
+def test_sitemap_with_false_lastmod_loses_trust(tmp_path: Path) -> None:
     with Site(texts(12)) as site:
         names = [path for path in site.pages if path != "/"]
         site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, "2020-01-01T00:00:00Z"))
@@ -86,21 +86,21 @@ def test_a_sitemap_that_cries_wolf_is_not_believed_for_ever(tmp_path: Path) -> N
         asked = []
         for round_ in range(1, 4):
             site.hits.clear()
-            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600 * round_))
-            site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, stamp))
+            lastmod = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600 * round_))
+            site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(names, lastmod))
             go(site, tmp_path, RefreshMode.ONCE, maps=True)
             asked.append(sum(site.hits[name] for name in names))
         assert asked[0] == 12
         assert asked[-1] == 0
 
 
-def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) -> None:
+def test_watch_mode_visits_due_pages_until_stopped(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         ahead = 30 * DAY
         stopped = threading.Event()
 
-        def stop_when_seen(coordinator: object) -> None:
+        def stop_after_visit(coordinator: object) -> None:
             def wait() -> None:
                 deadline = time.monotonic() + 300
                 while site.hits["/p2"] < 2 and time.monotonic() < deadline:
@@ -114,12 +114,12 @@ def test_watching_finds_changes_by_itself_and_stops_when_told(tmp_path: Path) ->
             threading.Thread(target=wait, daemon=True).start()
 
         seen = refresh(
-            tmp_path, request(site), RefreshMode.WATCH, on_start=stop_when_seen, clock=lambda: time.time() + ahead
+            tmp_path, request(site), RefreshMode.WATCH, on_start=stop_after_visit, clock=lambda: time.time() + ahead
         )
         assert (seen.finish_reason, seen.visited) == ("interrupted", 4)
 
 
-def test_a_budget_is_kept(tmp_path: Path) -> None:
+def test_budget_limits_visits(tmp_path: Path) -> None:
     with Site(texts(30)) as site:
         crawl(tmp_path, request(site))
         seen = refresh(
@@ -131,15 +131,15 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
         assert seen.visited == 5
 
 
-def test_a_refresh_visits_no_more_pages_than_it_may(tmp_path: Path) -> None:
+def test_page_limit_applies_to_refresh(tmp_path: Path) -> None:
     with Site(texts(9)) as site:
         crawl(tmp_path, request(site))
-        wish = msgspec.structs.replace(request(site), limits=LimitSettings(limit=4))
-        seen = refresh(tmp_path, wish, RefreshMode.ALL)
+        limited_request = msgspec.structs.replace(request(site), limits=LimitSettings(limit=4))
+        seen = refresh(tmp_path, limited_request, RefreshMode.ALL)
         assert (seen.finish_reason, seen.visited) == ("limit", 4)
 
 
-def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_prints_reasons_and_fetches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(tree(4)) as site:
         crawl(tmp_path, request(site))
         hits = sum(site.hits.values())
@@ -150,52 +150,52 @@ def test_a_dry_run_says_why_and_asks_nothing(tmp_path: Path, capsys: pytest.Capt
         assert len(capsys.readouterr().out.splitlines()) == 4
         assert main(["refresh", "-C", str(tmp_path), "--all", "--dry-run"]) == 0
         head, *lines = capsys.readouterr().out.splitlines()
-        assert head.split() == ["due", "url", "why"], "what may be long stands last"
+        assert head.split() == ["due", "url", "why"], "the widest column is last"
         assert len({line.index("seen once") for line in lines}) == 1
         assert sum(site.hits.values()) == hits
 
 
-def test_a_budget_that_was_not_spent_is_saved_up_for_its_period(tmp_path: Path) -> None:
+def test_unspent_budget_is_saved_for_its_period(tmp_path: Path) -> None:
     with Site(texts(30)) as site:
         crawl(tmp_path, request(site))
 
         def visited(days: float) -> int:
-            wish = request(site, RevisitSettings(budget="20/day"))
-            return refresh(tmp_path, wish, RefreshMode.ONCE, clock=lambda: time.time() + days * DAY).visited
+            limited_request = request(site, RevisitSettings(budget="20/day"))
+            return refresh(tmp_path, limited_request, RefreshMode.ONCE, clock=lambda: time.time() + days * DAY).visited
 
         assert visited(30) == 20
         assert visited(30.25) == 5
         assert visited(40) == 6
 
 
-def test_a_dry_run_keeps_to_the_budget_and_visits_what_a_refresh_visits(tmp_path: Path) -> None:
+def test_dry_run_lists_pages_that_budgeted_refresh_visits(tmp_path: Path) -> None:
     with Site(texts(12)) as site:
         crawl(tmp_path, request(site))
-        wish = request(site, RevisitSettings(budget="5/minute"))
-        rows = list_due_pages(tmp_path, wish, RefreshMode.ONCE, time.time() + 30 * DAY)
+        limited_request = request(site, RevisitSettings(budget="5/minute"))
+        rows = list_due_pages(tmp_path, limited_request, RefreshMode.ONCE, time.time() + 30 * DAY)
         assert len(rows) == 5
         assert all("seen once" in row.reason for row in rows)
         before = site.hits.copy()
-        refresh(tmp_path, wish, RefreshMode.ONCE, clock=lambda: time.time() + 30 * DAY)
+        refresh(tmp_path, limited_request, RefreshMode.ONCE, clock=lambda: time.time() + 30 * DAY)
         asked = {site.root + path for path in site.hits - before if path.startswith("/p") or path == "/"}
         assert asked == {row.url for row in rows}
 
 
-def test_hints_go_when_the_url_leaves_the_sitemap(tmp_path: Path) -> None:
+def test_hints_are_cleared_when_url_leaves_sitemap(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         site.pages["/sitemap.xml"] = urlset(site, dict.fromkeys(("/p0", "/p1"), "2020-01-01T00:00:00Z"))
         crawl(tmp_path, request(site, maps=True))
-        assert covered(tmp_path) == {"/p0": 1, "/p1": 1}
+        assert load_announcers(tmp_path) == {"/p0": 1, "/p1": 1}
         site.pages["/sitemap.xml"] = urlset(site, {"/p1": "2020-01-01T00:00:00Z"})
         go(site, tmp_path, RefreshMode.ONCE, maps=True)
-        assert covered(tmp_path) == {"/p1": 1}
+        assert load_announcers(tmp_path) == {"/p1": 1}
         del site.pages["/sitemap.xml"]
         for day in range(6):
             go(site, tmp_path, RefreshMode.ONCE, days=8 * day, maps=True)
-        assert covered(tmp_path) == {}
+        assert load_announcers(tmp_path) == {}
 
 
-def test_pages_that_users_like_are_worth_more(tmp_path: Path) -> None:
+def test_pages_rated_by_users_get_more_weight(tmp_path: Path) -> None:
     with Site(texts(3)) as site:
         crawl(tmp_path, request(site))
         with closing(open_event_log(tmp_path)) as log:

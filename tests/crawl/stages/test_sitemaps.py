@@ -1,4 +1,4 @@
-"""Pages that no link leads to are found in sitemaps and feeds, by the real crawler."""
+"""Sitemaps and feeds: pages that no link leads to."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def urlset(*entries: str) -> Page:
     return Page(("<urlset>" + "".join(f"<url>{e}</url>" for e in entries) + "</urlset>").encode(), headers=XML)
 
 
-def go(site: Site, folder: Path, scope: ScopeSettings | None = None) -> CrawlSummary:
+def run_crawl(site: Site, folder: Path, scope: ScopeSettings | None = None) -> CrawlSummary:
     return crawl(
         folder,
         CrawlRequest(
@@ -31,95 +31,95 @@ def go(site: Site, folder: Path, scope: ScopeSettings | None = None) -> CrawlSum
     )
 
 
-def found(folder: Path) -> dict[str, str]:
+def load_sources(folder: Path) -> dict[str, str]:
     with open_collection_read_only(folder) as collection:
         return {row.url.split("/", 3)[3]: row.source for row in load_pages(collection.db)}
 
 
-def passed_over(folder: Path) -> dict[str, tuple[str, str, str]]:
+def load_skipped(folder: Path) -> dict[str, tuple[str, str, str]]:
     with open_collection_read_only(folder) as collection:
         return {row.url: (row.reason, row.source, row.referrer) for row in load_skipped_urls(collection.db)}
 
 
-def test_pages_of_a_sitemap_named_by_robots_txt_are_found(tmp_path: Path) -> None:
+def test_sitemap_named_by_robots_txt_is_read(tmp_path: Path) -> None:
     with Site({"/": html(), "/hidden": html(), "/alt": html()}) as site:
         site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/maps/index.xml".encode())
         site.pages["/maps/index.xml"] = Page(
             f"<sitemapindex><sitemap><loc>{site.root}/maps/one.xml</loc></sitemap></sitemapindex>".encode(), headers=XML
         )
         site.pages["/maps/one.xml"] = urlset(f"<loc>{site.root}/hidden</loc><lastmod>2026-01-01</lastmod>")
-        summary = go(site, tmp_path)
-        assert found(tmp_path) == {"": "seed", "hidden": "sitemap"}
+        summary = run_crawl(site, tmp_path)
+        assert load_sources(tmp_path) == {"": "seed", "hidden": "sitemap"}
         assert (summary.pages, summary.fetched, summary.failed) == (2, 2, 0)
         assert site.hits["/sitemap.xml"] == 0
         with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT lastmod, whole_day FROM hints").fetchall() == [(1767225600.0, 1)]
 
 
-def test_well_known_names_are_tried_in_turn(tmp_path: Path) -> None:
+def test_well_known_sitemap_paths_are_tried_in_order(tmp_path: Path) -> None:
     with Site({"/": html(), "/hidden": html()}) as site:
         site.pages["/sitemap.txt"] = Page(f"{site.root}/hidden\n".encode(), headers={"Content-Type": "text/plain"})
-        go(site, tmp_path)
-        assert found(tmp_path) == {"": "seed", "hidden": "sitemap"}
+        run_crawl(site, tmp_path)
+        assert load_sources(tmp_path) == {"": "seed", "hidden": "sitemap"}
         assert [site.hits[name] for name in ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")] == [1, 1, 1]
 
 
-def test_a_feed_that_a_page_names_is_read(tmp_path: Path) -> None:
+def test_feed_linked_from_page_is_read(tmp_path: Path) -> None:
     head = '<link rel=alternate type="application/rss+xml" href=/feed.rss>'
     with Site({"/": html(head=head), "/post": html()}) as site:
         items = f"<rss version=2.0><channel><item><link>{site.root}/post</link></item></channel></rss>"
         site.pages["/feed.rss"] = Page(items.encode(), headers={"Content-Type": "application/rss+xml"})
-        go(site, tmp_path)
-        assert found(tmp_path)["post"] == "feed"
+        run_crawl(site, tmp_path)
+        assert load_sources(tmp_path)["post"] == "feed"
 
 
-def test_a_sitemap_speaks_only_for_its_own_site(tmp_path: Path) -> None:
+def test_sitemap_may_list_only_its_own_site(tmp_path: Path) -> None:
     with Site({"/": html()}) as site, Site({"/": html(), "/x": html()}) as other:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
-        go(site, tmp_path, ScopeSettings(scope="any"))
+        run_crawl(site, tmp_path, ScopeSettings(scope="any"))
         assert other.hits["/x"] == 0
-        assert passed_over(tmp_path) == {f"{other.root}/x": ("foreign", "sitemap", f"{site.root}/sitemap.xml")}
+        assert load_skipped(tmp_path) == {f"{other.root}/x": ("foreign", "sitemap", f"{site.root}/sitemap.xml")}
 
 
-def test_what_only_a_foreign_sitemap_names_is_fetched_once_a_page_links_to_it(tmp_path: Path) -> None:
+def test_foreign_sitemap_entry_is_fetched_if_linked(tmp_path: Path) -> None:
     with Site({"/": html("/late"), "/late": html()}) as site, Site({"/x": html()}) as other:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
         site.pages["/late"] = html(f"{other.root}/x")
-        go(site, tmp_path, ScopeSettings(scope="any"))
+        run_crawl(site, tmp_path, ScopeSettings(scope="any"))
         assert other.hits["/x"] == 1
-        assert f"{other.root}/x" not in passed_over(tmp_path)
+        assert f"{other.root}/x" not in load_skipped(tmp_path)
 
 
-def test_foreign_entries_are_out_of_scope_until_the_scope_is_wider_and_stay_foreign_then(tmp_path: Path) -> None:
+def test_foreign_sitemap_entry_stays_foreign_in_wider_scope(tmp_path: Path) -> None:
     with Site({"/": html()}) as site, Site({"/x": html(), "/y": html()}) as other:
         site.pages["/"] = html(f"{other.root}/y")
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>", f"<loc>{other.root}/y</loc>")
-        go(site, tmp_path)
-        assert {reason for reason, _, _ in passed_over(tmp_path).values()} == {"out_of_scope"}
-        go(site, tmp_path, ScopeSettings(scope="any"))
+        run_crawl(site, tmp_path)
+        assert {reason for reason, _, _ in load_skipped(tmp_path).values()} == {"out_of_scope"}
+        run_crawl(site, tmp_path, ScopeSettings(scope="any"))
         assert (other.hits["/x"], other.hits["/y"]) == (0, 1)
-        assert passed_over(tmp_path)[f"{other.root}/x"][0] == "foreign"
+        assert load_skipped(tmp_path)[f"{other.root}/x"][0] == "foreign"
 
 
-def test_foreign_entries_are_written_down_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_foreign_sitemap_entries_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.frontier.url_filter.MAX_RECORDED_SKIPS", 10)
     with Site({"/": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(*[f"<loc>http://h{n}.example/</loc>" for n in range(30)])
-        go(site, tmp_path)
-        assert len(passed_over(tmp_path)) == 10
+        run_crawl(site, tmp_path)
+        assert len(load_skipped(tmp_path)) == 10
         with open_collection_read_only(tmp_path) as collection:
             assert get_meta(collection.db, "unlisted") == "20"
 
 
-def test_entries_that_are_too_long_are_named(tmp_path: Path) -> None:
+def test_too_long_sitemap_entry_is_skipped_with_reason(tmp_path: Path) -> None:
     with Site({"/": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/{'a' * 3000}</loc>")
-        go(site, tmp_path)
-        ((url, (reason, _, _)),) = passed_over(tmp_path).items()
+        run_crawl(site, tmp_path)
+        ((url, (reason, _, _)),) = load_skipped(tmp_path).items()
         assert (len(url), reason) == (2084, "too_long")
 
 
-def test_a_sitemap_may_move_as_often_as_it_likes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sitemap_redirects_of_later_runs_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.crawl.stages.redirects.MAX_HOPS", 3)
     monkeypatch.setattr("sanderling.crawl.stages.discovered_urls.MAX_HOPS", 3)
     with Site({"/": html()}) as site:
@@ -130,35 +130,35 @@ def test_a_sitemap_may_move_as_often_as_it_likes(tmp_path: Path, monkeypatch: py
             site.pages[f"/m{number}.xml"] = Page(index.encode(), headers=XML)
             site.pages[f"/c{number}.xml"] = urlset(f"<loc>{site.root}/p{number}</loc>")
             site.pages[f"/p{number}"] = html(text=f"page {number}")
-            go(site, tmp_path)
-        assert found(tmp_path).keys() == {"", *(f"p{number}" for number in range(7))}
+            run_crawl(site, tmp_path)
+        assert load_sources(tmp_path).keys() == {"", *(f"p{number}" for number in range(7))}
 
 
-def test_indexes_of_indexes_are_read_so_deep_and_no_deeper(tmp_path: Path) -> None:
+def test_sitemap_index_depth_is_limited(tmp_path: Path) -> None:
     with Site({"/": html(), "/deep": html()}) as site:
         site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/m0.xml".encode())
-        for number in range(9):  # each moved before it names the next
+        for number in range(9):  # each redirects first
             index = f"<sitemapindex><sitemap><loc>{site.root}/m{number + 1}.xml</loc></sitemap></sitemapindex>"
             site.pages[f"/m{number}.xml"] = redirect(f"/moved{number}.xml")
             site.pages[f"/moved{number}.xml"] = Page(index.encode(), headers=XML)
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         asked = [path for path in site.hits if path.startswith("/moved")]
         assert asked == [f"/moved{number}.xml" for number in range(MAX_INDEX_DEPTH + 1)]
 
 
-def test_sitemaps_can_be_left_out(tmp_path: Path) -> None:
+def test_sitemaps_can_be_disabled(tmp_path: Path) -> None:
     with Site({"/": html(), "/hidden": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/hidden</loc>")
-        go(site, tmp_path, ScopeSettings(sitemaps=False))
-        assert found(tmp_path) == {"": "seed"}
+        run_crawl(site, tmp_path, ScopeSettings(sitemaps=False))
+        assert load_sources(tmp_path) == {"": "seed"}
         assert site.hits["/sitemap.xml"] == 0
 
 
-def test_a_hint_goes_when_its_entry_goes(tmp_path: Path) -> None:
+def test_hint_is_deleted_with_sitemap_entry(tmp_path: Path) -> None:
     with Site({"/": html("/a", "/b"), "/a": html(), "/b": html()}) as site:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/a</loc>", f"<loc>{site.root}/b</loc>")
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/b</loc>")
-        go(site, tmp_path)
+        run_crawl(site, tmp_path)
         with open_collection_read_only(tmp_path) as collection:
             assert collection.db.execute("SELECT count(*) FROM hints").fetchone() == (1,)

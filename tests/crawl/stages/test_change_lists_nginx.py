@@ -1,4 +1,4 @@
-"""The papers' scenarios once more: nginx serves files, the publisher stands beside it, the real crawler asks it."""
+"""Change lists with nginx: it serves files next to the stand-alone publisher."""
 
 import http.client
 import shutil
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.crawl.test_lists import NAMES, NEW, OLD, SCENARIOS
+from tests.crawl.stages.test_change_lists import NAMES, NEW, OLD, SCENARIOS
 from tests.publisher.conftest import BROWSER, parse_listing
 from tests.support.site import free_port
 
@@ -37,11 +37,11 @@ http {{
   }}
 }}
 """
-PATIENCE = 600  # looks at what has to come, a twentieth of a second apart
+MAX_POLLS = 600  # at intervals of 0.05 s
 
 
-class Beside:
-    """Fifteen files behind nginx, with the publisher beside it."""
+class NginxSite:
+    """Fifteen files served by nginx, with the publisher next to it."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
@@ -64,23 +64,23 @@ class Beside:
         line.close()
 
     def changes(self, since: float) -> dict[str, tuple[float, str]]:
-        """What the list says now: paths with their priorities, and what happened to them since then."""
+        """Request the current list: `{path: (priority, change)}`."""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         line.request("GET", f"/changes.xml?LAST_VISIT={since:.3f}")
         rows = parse_listing(line.getresponse().read())
         line.close()
         return {url.removeprefix(self.root): (priority, change) for url, priority, change in rows}
 
-    def until(self, wanted: dict[str, float], since: float) -> None:
-        for _ in range(PATIENCE):
+    def until(self, expected: dict[str, float], since: float) -> None:
+        for _ in range(MAX_POLLS):
             now = self.changes(since)
-            if all(now.get(address(path)) == (priority, "updated") for path, priority in wanted.items()):
+            if all(now.get(address(path)) == (priority, "updated") for path, priority in expected.items()):
                 return
             threading.Event().wait(0.05)
-        pytest.fail(f"the list never said {wanted}, but {now}")
+        pytest.fail(f"the list never contained {expected}, but {now}")
 
     def sent(self) -> Counter[str]:
-        """Bodies that our crawler got, by the access log."""
+        """Count bodies sent to the crawler, by the access log."""
         found: Counter[str] = Counter()
         for line in (self.folder / "access.log").read_text().splitlines():
             if "sanderling" in line and '" 200 ' in line:
@@ -93,11 +93,11 @@ def address(path: str) -> str:
 
 
 @contextmanager
-def running(command: list[str], said: str = "") -> Iterator[None]:
+def running(command: list[str], rows: str = "") -> Iterator[None]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr
     try:
-        while said and said not in process.stderr.readline():
+        while rows and rows not in process.stderr.readline():
             assert process.poll() is None
         yield
     finally:
@@ -112,12 +112,12 @@ def listening(port: int) -> bool:
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[Beside]:
+def web(tmp_path: Path) -> Iterator[NginxSite]:
     program = shutil.which("nginx")
     if program is None:
         pytest.skip("nginx is not installed")
     port, behind = free_port(), free_port()
-    site = Beside(tmp_path, port)
+    site = NginxSite(tmp_path, port)
     (tmp_path / "www").mkdir()
     for path in NAMES:
         site.write(path, OLD)
@@ -126,7 +126,7 @@ def web(tmp_path: Path) -> Iterator[Beside]:
     words = [str(tmp_path / "www"), "--base", site.root, "--state", str(tmp_path / "s.db"), "--scan-every", "1"]
     words += ["--listen", f"127.0.0.1:{behind}", "--access-log", str(tmp_path / "access.log")]
     with running([program, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]):
-        for _ in range(PATIENCE):
+        for _ in range(MAX_POLLS):
             if listening(port):
                 break
             threading.Event().wait(0.05)
@@ -134,7 +134,7 @@ def web(tmp_path: Path) -> Iterator[Beside]:
             yield site
 
 
-def request(web: Beside, threshold: float = 0.0) -> CrawlRequest:
+def request(web: NginxSite, threshold: float = 0.0) -> CrawlRequest:
     return CrawlRequest(
         (web.root + "/",),
         politeness=PolitenessSettings(delay=0, backoff=0.2, concurrency=1),
@@ -145,8 +145,8 @@ def request(web: Beside, threshold: float = 0.0) -> CrawlRequest:
 
 
 @pytest.mark.parametrize(("priorities", "threshold", "downloads"), SCENARIOS)
-def test_beside_nginx_the_scenarios_give_two_four_and_three_downloads(
-    web: Beside, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
+def test_paper_scenarios_with_nginx_give_two_four_and_three_downloads(
+    web: NginxSite, tmp_path: Path, priorities: dict[str, float], threshold: float, downloads: int
 ) -> None:
     crawl(tmp_path / "c", request(web))
     refresh(tmp_path / "c", request(web))

@@ -1,4 +1,4 @@
-"""Pages that say with status 200 that they are gone, in words, or by what became of many of them at once."""
+"""Soft 404s and notices with status 200."""
 
 import json
 from pathlib import Path
@@ -19,67 +19,65 @@ STORIES = ("gulls over harbour walls", "tinned mackerel and its prices", "a ligh
 NOTICE = "Valitettavasti hakemaasi sivua ei ole en\u00e4\u00e4 olemassa. Palaa etusivulle ja yrit\u00e4 uudelleen."
 
 
-def stories() -> dict[str, Page]:
-    """A site whose pages have little in common."""
+def build_site() -> dict[str, Page]:
+    """Build a site of dissimilar pages."""
     front = html(*(f"/p{n}" for n in range(len(STORIES))), text=WORDS)
-    return {"/": front} | {f"/p{n}": html(text=f"{tale}. " * (n + 3)) for n, tale in enumerate(STORIES)}
+    return {"/": front} | {f"/p{n}": html(text=f"{story}. " * (n + 3)) for n, story in enumerate(STORIES)}
 
 
-def held(folder: Path, site: Site) -> set[str]:
+def load_present(folder: Path, site: Site) -> set[str]:
     with open_collection_read_only(folder) as collection:
         return {row.url.removeprefix(site.root) for row in load_pages(collection.db, "p.status = 200")}
 
 
-def test_different_pages_that_became_one_notice_in_any_language_are_gone(tmp_path: Path) -> None:
-    with Site(stories()) as site:
+def test_pages_that_turned_into_same_notice_are_gone(tmp_path: Path) -> None:
+    with Site(build_site()) as site:
         crawl(tmp_path, request(site))
         for n in range(4):
             site.pages[f"/p{n}"] = html(text=NOTICE)
         rounds = [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)]
         assert sum(rounds) == 4
         assert rounds[0] == 0
-        assert held(tmp_path, site) == {"/", "/p4", "/p5"}
+        assert load_present(tmp_path, site) == {"/", "/p4", "/p5"}
 
 
-def test_different_pages_that_now_lead_to_the_front_page_are_gone(tmp_path: Path) -> None:
-    with Site(stories()) as site:
+def test_pages_that_redirect_to_front_page_are_gone(tmp_path: Path) -> None:
+    with Site(build_site()) as site:
         crawl(tmp_path, request(site))
         for n in range(5):
             site.pages[f"/p{n}"] = redirect("/", 302)
         for _ in range(3):
             go(site, tmp_path, RefreshMode.ALL)
-        assert held(tmp_path, site) == {"/", "/p5"}
+        assert load_present(tmp_path, site) == {"/", "/p5"}
         with open_collection_read_only(tmp_path) as collection:
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
         assert notes == [(NOTICE_NOTE,)] * 5
 
 
-def test_a_page_that_was_a_notice_from_the_start_is_stored_and_listed_as_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_page_that_was_always_a_notice_is_stored_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def listed() -> list[str]:
         assert main(["pages", "--notices", "--json", "-C", str(tmp_path)]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert all(row["notice"] for row in rows)
         return [row["url"] for row in rows]
 
-    with Site(stories()) as site:
-        itself, site.pages["/p1"] = site.pages["/p1"], html(text="<h1>We are down for maintenance</h1>")
+    with Site(build_site()) as site:
+        original, site.pages["/p1"] = site.pages["/p1"], html(text="<h1>We are down for maintenance</h1>")
         crawl(tmp_path, request(site))
         assert listed() == [f"{site.root}/p1"]
-        site.pages["/p1"] = itself
+        site.pages["/p1"] = original
         assert go(site, tmp_path, RefreshMode.ALL).changed == 1
         assert listed() == []
 
 
-def test_two_pages_that_became_the_same_are_only_duplicates(tmp_path: Path) -> None:
-    with Site(stories()) as site:
+def test_two_pages_that_became_equal_are_duplicates(tmp_path: Path) -> None:
+    with Site(build_site()) as site:
         crawl(tmp_path, request(site))
         site.pages["/p1"] = site.pages["/p2"] = html(text=NOTICE)
         assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)] == [0, 0, 0]
 
 
-def test_copies_of_one_page_that_change_together_stay(tmp_path: Path) -> None:
+def test_copies_that_change_together_are_kept(tmp_path: Path) -> None:
     with Site(texts(6)) as site:
         for n in range(6):
             site.pages[f"/p{n}"] = html(text=STORIES[0] * 5)
@@ -89,8 +87,8 @@ def test_copies_of_one_page_that_change_together_stay(tmp_path: Path) -> None:
         assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(3)] == [0, 0, 0]
 
 
-def test_a_site_that_is_closed_for_a_while_loses_nothing(tmp_path: Path) -> None:
-    with Site(stories()) as site:
+def test_temporarily_closed_site_keeps_pages(tmp_path: Path) -> None:
+    with Site(build_site()) as site:
         crawl(tmp_path, request(site))
         open_again = dict(site.pages)
         for path in open_again:
@@ -99,11 +97,11 @@ def test_a_site_that_is_closed_for_a_while_loses_nothing(tmp_path: Path) -> None
         site.pages.update(open_again)
         go(site, tmp_path, RefreshMode.ALL)
         assert closed == [0, 0]
-        assert held(tmp_path, site) == set(open_again)
+        assert load_present(tmp_path, site) == set(open_again)
 
 
-def test_a_page_that_comes_back_after_a_notice_stays(tmp_path: Path) -> None:
-    with Site(stories()) as site:
+def test_page_that_returns_after_notice_is_kept(tmp_path: Path) -> None:
+    with Site(build_site()) as site:
         crawl(tmp_path, request(site))
         before = dict(site.pages)
         for n in range(5):
@@ -111,11 +109,11 @@ def test_a_page_that_comes_back_after_a_notice_stays(tmp_path: Path) -> None:
         go(site, tmp_path, RefreshMode.ALL)
         site.pages.update(before)
         assert [go(site, tmp_path, RefreshMode.ALL).gone for _ in range(2)] == [0, 0]
-        assert held(tmp_path, site) == set(before)
+        assert load_present(tmp_path, site) == set(before)
 
 
 @pytest.mark.parametrize("status", [200, 203])
-def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Path, status: int) -> None:
+def test_soft_404_is_gone_after_two_visits(tmp_path: Path, status: int) -> None:
     with Site(texts(3)) as site:
         site.pages["/p2"] = Page(b"<title>404 Not Found</title><p>Sorry, this page was not found.<a href=/ghost>x</a>")
         crawl(tmp_path, request(site))
@@ -124,7 +122,7 @@ def test_a_page_that_only_pretends_to_be_there_goes_after_two_looks(tmp_path: Pa
         assert rounds == [0, 1]
         assert site.hits["/ghost"] == 0
         with open_collection_read_only(tmp_path) as collection:
-            held = {row.url for row in load_pages(collection.db, "p.status < 300")}
+            load_present = {row.url for row in load_pages(collection.db, "p.status < 300")}
             notes = collection.db.execute("SELECT note FROM urls WHERE state = 'gone'").fetchall()
-        assert held == {site.root + "/", site.root + "/p0"}
+        assert load_present == {site.root + "/", site.root + "/p0"}
         assert notes == [("soft 404: not found, with status 200",)] * 2

@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses nothing: of the coordinator, of a migrant, of both, twenty times in one crawl."""
+"""kill -9 of the coordinator, of workers or of both loses nothing."""
 
 import json
 import os
@@ -20,20 +20,20 @@ from sanderling.warc.warc_reader import StoredRecord, iterate_records
 SRC = Path(__file__).parents[2] / "src"
 PAGES = 1500
 KILLS = 20
-LEASED = 2 * 160  # migrants x what one holds at most
+MAX_LEASED = 2 * 160  # workers x tasks of a worker
 
 
 def start(
-    site: Site, folder: Path, delay: str = "0", migrants: str = "2", path: str = str(SRC)
+    site: Site, folder: Path, delay: str = "0", workers: str = "2", path: str = str(SRC)
 ) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
-               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--workers", migrants,
+               site.root + "/", "-C", str(folder), "--delay", delay, "--allow-private", "--workers", workers,
                "--json"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
-def migrants_of(process: subprocess.Popen[str]) -> list[int]:
+def list_worker_pids(process: subprocess.Popen[str]) -> list[int]:
     try:
         return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     except OSError:
@@ -41,8 +41,10 @@ def migrants_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 def kill(process: subprocess.Popen[str], kind: int) -> None:
-    """Kill the coordinator (0), a migrant (1) or all of them (2)."""
-    victims = migrants_of(process)[:1] if kind == 1 else [process.pid, *(migrants_of(process) if kind == 2 else [])]
+    """Kill the coordinator (0), a worker (1) or all of them (2)."""
+    victims = (
+        list_worker_pids(process)[:1] if kind == 1 else [process.pid, *(list_worker_pids(process) if kind == 2 else [])]
+    )
     for pid in victims:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -57,7 +59,7 @@ def wait_for_hits(site: Site, more: int, process: subprocess.Popen[str]) -> None
 
 
 @pytest.mark.slow
-def test_twenty_kills_lose_nothing_and_store_nothing_twice(tmp_path: Path) -> None:
+def test_twenty_kills_lose_and_duplicate_nothing(tmp_path: Path) -> None:
     draw = random.Random(20)
     with Site(tree(PAGES)) as site:
         kills = 0
@@ -79,13 +81,13 @@ def test_twenty_kills_lose_nothing_and_store_nothing_twice(tmp_path: Path) -> No
         with open_collection_read_only(tmp_path) as collection:
             found = [row.url for row in load_pages(collection.db)]
         assert sorted(found) == sorted(site.root + path for path in site.pages)
-        assert len(archived(tmp_path)) == len(set(archived(tmp_path))) == PAGES
+        assert len(list_archived(tmp_path)) == len(set(list_archived(tmp_path))) == PAGES
         refetched = sum(count - 1 for path, count in site.hits.items() if path != "/robots.txt")
-        assert refetched <= kills * LEASED
+        assert refetched <= kills * MAX_LEASED
 
 
-def archived(folder: Path) -> list[str]:
-    """URLs of all responses in the archive; every record must be whole."""
+def list_archived(folder: Path) -> list[str]:
+    """List the URLs of all responses in the archive; every record must be intact."""
     urls = []
     for path in sorted((folder / "archive").glob("*.warc.gz")):
         for record in iterate_records(path):
@@ -106,7 +108,7 @@ ResponseProcessor.process = lambda self, stop, reply, at: (
 
 
 @pytest.mark.parametrize("delay", ["0", "0.01"])
-def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: Path, delay: str) -> None:
+def test_only_page_that_crashes_workers_is_given_up(tmp_path: Path, delay: str) -> None:
     (tmp_path / "sitecustomize.py").write_text(KILLER)
     with Site(tree(40, fan=40)) as site:
         site.pages["/p20"] = html(text="poison")
@@ -120,9 +122,9 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
         assert lost == [site.root + "/p20"]
 
 
-def test_pages_that_wait_in_the_hands_of_migrants_that_are_killed_are_not_given_up(tmp_path: Path) -> None:
+def test_leased_pages_of_killed_workers_are_not_given_up(tmp_path: Path) -> None:
     with Site(tree(30, fan=30)) as site:
-        process = start(site, tmp_path, delay="0.1", migrants="1")
+        process = start(site, tmp_path, delay="0.1", workers="1")
         for _ in range(12):
             wait_for_hits(site, 2, process)
             kill(process, 1)
@@ -134,7 +136,7 @@ def test_pages_that_wait_in_the_hands_of_migrants_that_are_killed_are_not_given_
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("signals", "code"), [([signal.SIGINT], 11), ([signal.SIGTERM], 11)])
-def test_a_gentle_stop_saves_and_the_next_run_goes_on(tmp_path: Path, signals: list[int], code: int) -> None:
+def test_interrupted_crawl_is_resumed(tmp_path: Path, signals: list[int], code: int) -> None:
     with Site(tree(600)) as site:
         process = start(site, tmp_path)
         wait_for_hits(site, 30, process)

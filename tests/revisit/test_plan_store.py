@@ -1,4 +1,4 @@
-"""What benchmarks replay in memory is what the program does with its database."""
+"""Plan stores: a replay in memory visits the same pages as the database."""
 
 from pathlib import Path
 from random import Random
@@ -17,8 +17,8 @@ from sanderling.storage.collection import open_collection
 BEGIN, DAYS = 1_700_000_000.0, 150
 
 
-class Remembering(Crawler):
-    """A crawler in memory that writes down its visits."""
+class RecordingCrawler(Crawler):
+    """An in-memory crawler that records its visits."""
 
     visits: tuple[tuple[float, int], ...] = ()
 
@@ -27,32 +27,32 @@ class Remembering(Crawler):
         return super()._visit(row, now, held)
 
 
-def page(dice: Random, number: int, batches: list[float]) -> Life:
-    """A page that changes now and then by itself, and with a third of the batches of its folder."""
-    born = BEGIN + (dice.uniform(0, 60) * DAY if number % 5 == 0 else -DAY)
+def page(random: Random, number: int, batches: list[float]) -> Life:
+    """Build a page that changes alone and with a third of the batches of its directory."""
+    born = BEGIN + (random.uniform(0, 60) * DAY if number % 5 == 0 else -DAY)
     died = BEGIN + (100 if number % 7 == 0 else DAYS) * DAY
-    own = [BEGIN + dice.uniform(0, DAYS) * DAY for _ in range(number % 4)]
-    times = sorted(at for at in [*own, *(at for at in batches if dice.random() < 0.3)] if born < at < died)
+    own = [BEGIN + random.uniform(0, DAYS) * DAY for _ in range(number % 4)]
+    times = sorted(at for at in [*own, *(at for at in batches if random.random() < 0.3)] if born < at < died)
     return Life(f"d{number % 3}/p{number}.html", max(born, BEGIN), died, [born, *times], list(range(len(times) + 1)))
 
 
 def trace(seed: int) -> Trace:
-    """Forty pages in three folders; some are born, some die."""
-    dice = Random(seed)
-    batches = [[BEGIN + dice.uniform(0, DAYS) * DAY for _ in range(5)] for _ in range(3)]
-    pages = [page(dice, number, batches[number % 3]) for number in range(1, 41)]
+    """Build forty pages in three directories, some with limited lifetimes."""
+    random = Random(seed)
+    batches = [[BEGIN + random.uniform(0, DAYS) * DAY for _ in range(5)] for _ in range(3)]
+    pages = [page(random, number, batches[number % 3]) for number in range(1, 41)]
     return Trace("short", BEGIN, BEGIN + DAYS * DAY, pages)
 
 
 @pytest.mark.parametrize("name", [DEFAULT_POLICY, "fixed", "nutch"])
-def test_rows_in_a_database_and_in_memory_lead_to_the_same_visits(name: str, tmp_path: Path) -> None:
+def test_table_and_memory_store_lead_to_same_visits(name: str, tmp_path: Path) -> None:
     short = trace(1)
     with open_collection(tmp_path / "c") as collection:
         apply_migrations(collection.db, {"refresh": MIGRATIONS})
         stored = StoredCrawler(POLICIES[name], short, 10.0, collection.db)
         found = replay(short, 10.0, stored)
-    quick = Remembering(POLICIES[name], short, 10.0, told=False)
-    expected = replay(short, 10.0, quick)
-    assert stored.visits == list(quick.visits)
+    in_memory = RecordingCrawler(POLICIES[name], short, 10.0, told=False)
+    expected = replay(short, 10.0, in_memory)
+    assert stored.visits == list(in_memory.visits)
     assert len(stored.visits) > 400
     assert (found.freshness, found.age, found.visits) == (expected.freshness, expected.age, expected.visits)
