@@ -48,7 +48,7 @@ from sanderling.html.text import compact_text, extract_raw_text, hash_text
 
 Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
-DOCUMENT = Path("docs/explanation/changes.md")
+DOCUMENT = Path("docs/measurements/change-detection.md")
 KINDS = {
     "same": "nothing that a mark sees differs",
     "some": "words, scripts, links or looks differ",
