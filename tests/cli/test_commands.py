@@ -338,14 +338,14 @@ def test_check_explains(crawled: tuple[str, str], capsys: pytest.CaptureFixture[
     folder = crawled[1]
     main(["check", "url", "HTTP://X.org:80/%7Ea#b", "--seed", "x.org", "--json", "-C", folder])
     (found,) = lines(capsys)
-    assert (found["url"], found["verdict"], found["in_collection"]) == (
+    assert (found["url"], found["result"], found["in_collection"]) == (
         "http://x.org/~a",
         "would be crawled",
         "unknown",
     )
     main(["check", "url", "http://y.org/", "--seed", "http://x.org/", "--json"])
     main(["check", "url", "http://y.org/", "--json", "-C", folder])
-    assert [found["verdict"] for found in lines(capsys)] == ["out_of_scope"] * 2
+    assert [found["result"] for found in lines(capsys)] == ["out_of_scope"] * 2
     with Site({"/": html("/x", text="hello")}) as site:
         main(["check", "parse", site.root, "--allow-private", "--json"])
         (page,) = lines(capsys)
@@ -368,7 +368,7 @@ def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.Captu
         main(["crawl", site.root, "--delay", "0", "--quiet", "--workers", "1", *private])
         main(["check", "url", site.root + "/no", "--json", *private])
         (found,) = lines(capsys)
-        assert (found["verdict"], found["robots"]) == ("robots", "forbidden")
+        assert (found["result"], found["robots"]) == ("robots", "forbidden")
         main(["check", "robots", site.root + "/nothing", "--json", *private])
         assert lines(capsys)[0]["why"] == "Disallow: /no (User-agent: *)"
         main(["check", "parse", site.root + "/quiet", "--json", *private])
@@ -382,7 +382,7 @@ def test_check_heeds_robots_txt_and_headers(tmp_path: Path, capsys: pytest.Captu
 def test_check_knows_which_addresses_are_refused(url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none")])
     main(["check", "url", url, "--json", "-C", str(tmp_path / "none"), "--allow-private"])
-    assert [found["verdict"] for found in lines(capsys)] == ["private_address", "would be crawled"]
+    assert [found["result"] for found in lines(capsys)] == ["private_address", "would be crawled"]
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_a_name_that_only_ends_like_this_machine_is_another(
     host: str, verdict: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     main(["check", "url", f"http://{host}/", "--json", "-C", str(tmp_path / "none")])
-    assert lines(capsys)[0]["verdict"] == verdict
+    assert lines(capsys)[0]["result"] == verdict
 
 
 @pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=lambda words: "".join(words) or "all")

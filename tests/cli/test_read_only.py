@@ -83,7 +83,7 @@ WRITING = [
     ("url-rules --use", "cannot write a collection"),
     ("aliases shore --expand", "cannot write these names"),
     ("changes --since last --alert json://127.0.0.1:9/", "nothing was sent"),
-    ("serve --port 0", "cannot be written to"),
+    ("serve --port 0", "not writable"),
 ]
 
 

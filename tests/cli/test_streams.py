@@ -129,7 +129,7 @@ def test_where_nobody_can_be_asked_nobody_is(folder: Path, words: list[str]) -> 
 
 def test_nobody_on_standard_input_names_no_seeds(tmp_path: Path) -> None:
     done = run(tmp_path, "crawl", "-", to="<&-")
-    assert (done.returncode, b"say what to crawl" in done.stderr) == (4, True), done.stderr
+    assert (done.returncode, b"no seed given" in done.stderr) == (4, True), done.stderr
 
 
 def test_a_terminal_obeys_no_page_that_is_shown_and_a_file_gets_all_of_it(tmp_path: Path) -> None:

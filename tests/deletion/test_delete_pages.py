@@ -209,7 +209,7 @@ def test_deletion_requires_confirmation(tmp_path: Path, capsys: pytest.CaptureFi
         assert main(["delete", f"{site.root}/letter", "--yes", "--json", *collection_args]) == 0
         assert json.loads(capsys.readouterr().out)["pages"] == 1
         assert main(["check", "url", f"{site.root}/letter", "--allow-private", "--json", *collection_args]) == 0
-        assert json.loads(capsys.readouterr().out)["verdict"] == "forgotten"
+        assert json.loads(capsys.readouterr().out)["result"] == "forgotten"
         assert main(["delete", "--list", *collection_args]) == 0
         assert f"{site.root}/letter" in capsys.readouterr().out
         assert main(["delete", f"{site.root}/", "--yes", *collection_args]) == 0

@@ -130,7 +130,7 @@ def test_unreachable_remote_archive_loses_no_pages(tmp_path: Path, monkeypatch: 
         with monkeypatch.context() as patch:
             patch.setattr(RemoteArchive, "_upload_file", refuse)
             assert run_crawl(site, tmp_path / "c", address).pages == COUNT + 1
-        assert "could not be copied" in (tmp_path / "c" / "logs" / "crawl.log").read_text()
+        assert "cannot upload" in (tmp_path / "c" / "logs" / "crawl.log").read_text()
         local_count = len(list((tmp_path / "c" / "archive").glob("*.warc.gz")))
         assert local_count > 1
         run_crawl(site, tmp_path / "c", "")

@@ -276,7 +276,7 @@ def test_a_user_says_what_counts(crawled: Crawled, capsys: pytest.CaptureFixture
         assert crawled("changes", "--json", *flags) == 0
         assert (flags, len(objects(capsys))) == (flags, count)
     assert crawled("changes", "--watch", "p[") == 4
-    assert "no CSS selector" in capsys.readouterr().err
+    assert "is not a valid CSS selector" in capsys.readouterr().err
     assert crawled("diff", f"{crawled.site.root}/words", "--ignore", "p", "--ignore", "title") == 0
     assert "no significant change" in capsys.readouterr().out
 
@@ -384,7 +384,7 @@ def test_a_rule_can_be_said_by_hand_and_outlives_what_is_learned(
     for url, verdict, same_as in (("/new/?ref=7", "duplicate", "/new"), ("/new", "would be crawled", None)):
         assert crawled("check", "url", crawled.site.root + url, "--allow-private", "--json") == 0
         (found,) = objects(capsys)
-        assert found["verdict"] == verdict
+        assert found["result"] == verdict
         assert found.get("same_as") == (same_as and crawled.site.root + same_as)
     assert crawled("url-rules", "--forget", "127.*") == 0
 
@@ -396,7 +396,7 @@ def test_a_site_is_known_by_its_address_too(crawled: Crawled, capsys: pytest.Cap
         assert crawled("url-rules", "--used", "--site", typed.removeprefix("www."), "--json") == 0
         assert len(objects(capsys)) == 1
         assert crawled("url-rules", "--forget", "https://example.org/") == 0
-        assert "1 rules taken back, 0 left" in capsys.readouterr().err
+        assert "1 rules removed, 0 left" in capsys.readouterr().err
     for wrong in ("http://[::", "", "*", "exam?le.org", "a b", "ftp://example.org/"):
         assert crawled("url-rules", "--add", "slash", "--site", wrong) == 4
         assert "the name of one site" in capsys.readouterr().err

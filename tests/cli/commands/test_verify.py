@@ -64,6 +64,6 @@ def test_a_damaged_index_is_named_with_its_cheap_remedy(tmp_path: Path, capsys: 
     (tmp_path / "index" / "anchors.db").write_bytes(b"no database" * 1000)
     code, (fault,) = faults(tmp_path, capsys)
     assert (code, fault["file"]) == (1, "index/anchors.db")
-    assert "built again" in str(fault["remedy"])
+    assert "rebuilt" in str(fault["remedy"])
     assert faults(tmp_path, capsys, "--repair")[0] == 0
     assert faults(tmp_path, capsys) == (0, [])

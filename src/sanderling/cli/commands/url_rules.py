@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator
 
-from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
 from sanderling.db.connection import transaction
@@ -103,9 +103,9 @@ def _matches_site(pattern_arg: str, site: str) -> bool:
 
 def _parse_site(site_arg: str) -> str:
     """Return the site name of a host name or URL, or an empty string if it is neither."""
-    spelling = normalize_url(site_arg if "://" in site_arg else f"http://{site_arg}")
+    url = normalize_url(site_arg if "://" in site_arg else f"http://{site_arg}")
     is_pattern = "*" in site_arg or ("?" in site_arg and "://" not in site_arg)
-    return "" if spelling is None or is_pattern else get_site_name(spelling.url)
+    return "" if url is None or is_pattern else get_site_name(url.url)
 
 
 def _add_rules(call: CommandCall) -> int:
@@ -131,17 +131,17 @@ def _delete_rules(call: CommandCall) -> int:
         rules = load_rules(collection.db)
         kept = [rule for rule in rules if not _matches_site(call.args.forget, rule.site)]
         _save_rules(collection, kept)
-    print_message(call, f"{len(rules) - len(kept)} rules taken back, {len(kept)} left")
+    print_message(call, f"{len(rules) - len(kept)} rules removed, {len(kept)} left")
     return 0
 
 
 def _print_rules(call: CommandCall, rules: list[DustRule]) -> None:
     if call.json:
         for rule in rules:
-            print_json(to_builtins(rule))
+            print_json(asdict(rule))
         return
     rows = (
         (rule.site, rule.support_count, rule.conflict_count, RULE_DESCRIPTIONS[rule.kind].format(name=rule.name))
         for rule in rules
     )
-    print_rows(rows, ("site", "agreed", "disagreed", "rule"), "no rules learned yet")
+    print_rows(rows, ("site", "support", "conflicts", "rule"), "no rules learned yet")
