@@ -52,7 +52,7 @@ DECOMPRESSION_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): WINDOW
 
 
 class Measurement(Struct, frozen=True):
-    """Size and CPU time of one compression method."""
+    """Size and CPU time of a compression method."""
 
     method: str
     size: int

@@ -1,4 +1,4 @@
-"""The desk of a running crawl: takes questions about its migrants and orders to them, answers when they are done."""
+"""Executes the commands of `sanderling workers` in a running crawl, and replies when they are complete."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ LOCAL_PLACE_NAME = "home"
 
 
 class WorkerAdmin:
-    """Serves one crawl."""
+    """Command handler of a running crawl."""
 
     def __init__(
         self, control: ControlChannel, pool: WorkerPool, build_assignment_report: Callable[[], ControlMessage]
@@ -19,27 +19,24 @@ class WorkerAdmin:
         self.control = control
         self.pool = pool
         self.build_assignment_report = build_assignment_report
-        self.pending_commands: list[
-            tuple[ControlCommand, list[str]]
-        ] = []  # orders whose migrants are still on their way
+        self.pending_commands: list[tuple[ControlCommand, list[str]]] = []  # with workers in transition
 
     def handle_commands(self) -> None:
-        """Obey what came; answer what is done."""
-        for question in self.control.read_commands():
+        """Execute new commands and reply to those that are complete."""
+        for command in self.control.read_commands():
             try:
-                self._handle_command(question)
+                self._handle_command(command)
             except SanderlingError as error:
-                self.control.write_reply(question.id, {"error": str(error)})
-        for question, migrants in list(self.pending_commands):
-            if not any(migrant in self.pool.pending_transitions for migrant in migrants):
-                self.pending_commands.remove((question, migrants))
-                self.control.write_reply(
-                    question.id, {"workers": [self.describe_worker(migrant) for migrant in migrants]}
-                )
+                self.control.write_reply(command.id, {"error": str(error)})
+        for command, workers in list(self.pending_commands):
+            if not any(worker in self.pool.pending_transitions for worker in workers):
+                self.pending_commands.remove((command, workers))
+                rows = [self.describe_worker(worker) for worker in workers]
+                self.control.write_reply(command.id, {"workers": rows})
 
     def _handle_command(self, command: ControlCommand) -> None:
         if command.action == "list":
-            rows = [self.describe_worker(entry.id) for entry in self.pool.registry.list_alive()]
+            rows = [self.describe_worker(record.id) for record in self.pool.registry.list_alive()]
             self.control.write_reply(command.id, {"workers": rows})
         elif command.action == "schedule":
             self.control.write_reply(command.id, self.build_assignment_report())
@@ -47,7 +44,7 @@ class WorkerAdmin:
             self.pending_commands.append((command, self._run_command(command)))
 
     def _run_command(self, command: ControlCommand) -> list[str]:
-        """Carry out an order; who it concerns comes back."""
+        """Start a command. Returns the workers it applies to."""
         place = str(command.arguments.get("place") or LOCAL_PLACE)
         place = LOCAL_PLACE if place == LOCAL_PLACE_NAME else place
         if command.action == "create":
@@ -71,43 +68,43 @@ class WorkerAdmin:
             case "make-way":
                 return self.pool.deactivate_others(names[0])
             case _:
-                raise UsageError(f"a crawl cannot {command.action!r}")
+                raise UsageError(f"unknown command {command.action!r}")
         return names
 
     def _select_workers(self, command: ControlCommand) -> list[str]:
         names = command.arguments.get("workers")
         if names == "all":
-            wanted = LifecycleState.DEACTIVATED if command.action == "resume" else LifecycleState.RUNNING
+            state = LifecycleState.DEACTIVATED if command.action == "resume" else LifecycleState.RUNNING
             return [
-                e.id
-                for e in self.pool.registry.list_alive()
-                if e.state is wanted and e.id not in self.pool.pending_transitions
+                record.id
+                for record in self.pool.registry.list_alive()
+                if record.state is state and record.id not in self.pool.pending_transitions
             ]
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            raise UsageError("say which migrants")
+            raise UsageError("name the workers; sanderling workers list shows them")
         return names
 
     def describe_worker(self, worker: str) -> ControlMessage:
-        """One migrant, as `sanderling workers list` shows it."""
-        entry, member = self.pool.registry.get(worker), self.pool.assignment.workers.get(worker)
+        """Return the row of a worker in `sanderling workers list`."""
+        record, stats = self.pool.registry.get(worker), self.pool.assignment.workers.get(worker)
         row: ControlMessage = {
             "id": worker,
-            "state": entry.state.value,
-            "place": entry.place or LOCAL_PLACE_NAME,
-            "parent": entry.parent,
+            "state": record.state.value,
+            "place": record.place or LOCAL_PLACE_NAME,
+            "parent": record.parent,
             "where": self.pool.engine.get_location(worker),
         }
-        if member is not None:
-            vitals = member.heartbeat
+        if stats is not None:
+            heartbeat = stats.heartbeat
             row |= {
-                "silent": member.is_silent,
-                "load": len(member.host_by_token),
-                "given": member.assigned_count,
-                "pages": vitals.page_count,
-                "cpu_share": round(vitals.cpu_share, 3),
-                "memory_bytes": vitals.memory_bytes,
-                "latency_seconds": round(vitals.latency_seconds, 4),
-                "bytes_per_second": round(vitals.bytes_per_second),
-                "heard_seconds_ago": round(max(0.0, self.pool.assignment.clock() - member.last_contact_at), 1),
+                "silent": stats.is_silent,
+                "load": len(stats.host_by_token),
+                "given": stats.assigned_count,
+                "pages": heartbeat.page_count,
+                "cpu_share": round(heartbeat.cpu_share, 3),
+                "memory_bytes": heartbeat.memory_bytes,
+                "latency_seconds": round(heartbeat.latency_seconds, 4),
+                "bytes_per_second": round(heartbeat.bytes_per_second),
+                "heard_seconds_ago": round(max(0.0, self.pool.assignment.clock() - stats.last_contact_at), 1),
             }
         return row

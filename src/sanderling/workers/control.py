@@ -1,7 +1,7 @@
-"""A way to speak to a running crawl: small files in the collection's folder, readable by its owner alone.
+"""Commands to a running crawl, as files in its collection that only the owner can read.
 
-A question is `control/ID.ask`, its answer `control/ID.answer`; both appear whole, by renaming. Files work on every file
-system and need no port; a Unix socket's path may be 108 bytes long, a collection's may be longer.
+A command is `control/ID.ask`, its reply `control/ID.answer`; both are written by renaming. Files need no port, and work
+where the path of a Unix socket would be too long (108 bytes).
 """
 
 import fcntl
@@ -26,7 +26,7 @@ ControlMessage = dict[str, Any]
 
 
 class ControlCommand(Struct, frozen=True):
-    """What somebody wants of a running crawl."""
+    """A command to a running crawl."""
 
     id: str
     action: str
@@ -34,71 +34,70 @@ class ControlCommand(Struct, frozen=True):
 
 
 class ControlChannel:
-    """The crawl's end: takes questions, writes answers."""
+    """The side of the crawl: reads commands and writes replies."""
 
     def __init__(self, collection: Path) -> None:
         self.folder = collection / CONTROL_FOLDER
         self.lock_fd = -1
 
     def open(self) -> None:
-        """Begin to listen; what an earlier crawl left lying is thrown away."""
+        """Mark the crawl as running, and delete the files of an earlier crawl."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         for file in self.folder.iterdir():
             file.unlink()
-        fresh = (
-            self.folder / f"{LOCK_FILE}.new"
-        )  # under its name it is locked from the first moment: who looks locks it too
-        self.lock_fd = os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600)
+        # Locked before it has its name: `is_crawl_running` locks it, too.
+        temporary = self.folder / f"{LOCK_FILE}.new"
+        self.lock_fd = os.open(temporary, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fresh.rename(self.folder / LOCK_FILE)
+        temporary.rename(self.folder / LOCK_FILE)
 
     def read_commands(self) -> list[ControlCommand]:
-        """What was asked since the last look, oldest first; what cannot be read is answered with that."""
+        """Return new commands, oldest first. Invalid files are answered with an error."""
         names = sorted(entry.name for entry in os.scandir(self.folder) if entry.name.endswith(".ask"))
-        found = []
+        commands = []
         for name in names:
             file = self.folder / name
-            question = _read_command(file)
+            command = _read_command(file)
             file.unlink(missing_ok=True)
-            if question is None:
-                self.write_reply(name.removesuffix(".ask"), {"error": "this is no question"})
+            if command is None:
+                self.write_reply(name.removesuffix(".ask"), {"error": "invalid command"})
             else:
-                found.append(question)
-        return found
+                commands.append(command)
+        return commands
 
     def write_reply(self, command_id: str, reply: ControlMessage) -> None:
-        """Say something to who asked."""
+        """Write the reply to a command."""
         _write_json(self.folder / f"{command_id}.answer", reply)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Mark the crawl as ended."""
         if self.lock_fd >= 0:
             os.close(self.lock_fd)
             self.lock_fd = -1
             for file in self.folder.iterdir():
-                if file.suffix != ".answer":  # somebody may still read it; the next crawl throws it away
+                if file.suffix != ".answer":  # may still be read; the next crawl deletes it
                     file.unlink()
 
 
 def _read_command(file: Path) -> ControlCommand | None:
     try:
-        found = json.loads(file.read_bytes()[:MAX_COMMAND_BYTES])
-        return ControlCommand(file.stem, str(found.pop("do")), found)
+        arguments = json.loads(file.read_bytes()[:MAX_COMMAND_BYTES])
+        return ControlCommand(file.stem, str(arguments.pop("do")), arguments)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def _write_json(file: Path, content: ControlMessage) -> None:
-    fresh = file.with_suffix(".new")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary = file.with_suffix(".new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as out:
         json.dump(content, out)
-    fresh.rename(file)
+    temporary.rename(file)
 
 
 def is_crawl_running(collection: Path) -> bool:
-    """Does a crawl work in this collection now?"""
+    """Check whether a crawl is running in a collection."""
     try:
         handle = os.open(collection / CONTROL_FOLDER / LOCK_FILE, os.O_RDONLY)
     except OSError:
@@ -115,7 +114,7 @@ def is_crawl_running(collection: Path) -> bool:
 def send_command(
     collection: Path, command: ControlMessage, timeout_seconds: float = REPLY_TIMEOUT_SECONDS
 ) -> ControlMessage:
-    """Ask a running crawl and wait for its answer."""
+    """Send a command to a running crawl and return its reply. Raises CollectionError without a reply."""
     if not is_crawl_running(collection):
         raise CollectionError(f"no crawl is running in {collection}; start one with sanderling crawl -C {collection}")
     name = f"{time.time_ns():020}-{secrets.token_hex(4)}"
@@ -123,12 +122,12 @@ def send_command(
     file = collection / CONTROL_FOLDER / f"{name}.answer"
     deadline = time.monotonic() + timeout_seconds
     while time.monotonic() < deadline:
-        running = is_crawl_running(collection)
+        is_running = is_crawl_running(collection)  # before the file: the last reply may be written at the end
         if file.exists():
-            answer: ControlMessage = json.loads(file.read_text())
+            reply: ControlMessage = json.loads(file.read_text())
             file.unlink(missing_ok=True)
-            return answer
-        if not running:
-            raise CollectionError(f"the crawl in {collection} ended before it could answer")
+            return reply
+        if not is_running:
+            raise CollectionError(f"the crawl in {collection} ended before it replied")
         time.sleep(POLL_SECONDS)
-    raise CollectionError(f"the crawl in {collection} did not answer within {timeout_seconds:.0f} seconds")
+    raise CollectionError(f"the crawl in {collection} did not reply within {timeout_seconds:.0f} seconds")

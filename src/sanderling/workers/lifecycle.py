@@ -1,4 +1,4 @@
-"""The life of a migrant: its states, the moves between them, and the register that lets only legal ones happen."""
+"""Life cycle of workers: states, legal transitions, and the registry that enforces and logs them."""
 
 import time
 from enum import StrEnum
@@ -10,21 +10,21 @@ from msgspec.structs import replace
 from sanderling.clock import Clock, system_clock
 from sanderling.errors import UsageError
 
-LOCAL_PLACE = ""  # the place where the coordinator is
+LOCAL_PLACE = ""  # the machine of the coordinator
 
 
 class LifecycleState(StrEnum):
-    """Where a migrant stands."""
+    """State of a worker."""
 
     CREATED = "created"
     RUNNING = "running"
-    DISPATCHED = "dispatched"  # on its way to another place
-    DEACTIVATED = "deactivated"  # parked: its state is on the disk, it uses nothing
+    DISPATCHED = "dispatched"  # moving to another place
+    DEACTIVATED = "deactivated"  # parked on disk, without a process
     DISPOSED = "disposed"
 
 
 class Transition(StrEnum):
-    """What can be done with a migrant."""
+    """Transition between two states."""
 
     START = "start"
     CLONE = "clone"
@@ -34,10 +34,10 @@ class Transition(StrEnum):
     DEACTIVATE = "deactivate"
     ACTIVATE = "activate"
     DISPOSE = "dispose"
-    LOSE = "lose"  # it died or its machine did; nobody asked for it
+    LOSE = "lose"  # the process or its machine died
 
 
-# SPEC of the Aglets' life cycle. Ours besides: one that is parked or on its way can be disposed of or be lost too.
+# The life cycle of Aglets. Additions: a parked worker can be disposed of, a moving one can be lost.
 LEGAL_TRANSITIONS: dict[tuple[LifecycleState, Transition], LifecycleState] = {
     (LifecycleState.CREATED, Transition.START): LifecycleState.RUNNING,
     (LifecycleState.RUNNING, Transition.CLONE): LifecycleState.RUNNING,
@@ -54,27 +54,27 @@ LEGAL_TRANSITIONS: dict[tuple[LifecycleState, Transition], LifecycleState] = {
 
 
 class WorkerRecord(Struct, frozen=True):
-    """What the register says of one migrant."""
+    """State and place of a worker."""
 
     id: str
     state: LifecycleState = LifecycleState.CREATED
     place: str = LOCAL_PLACE
     created_at: float = 0.0
-    parent: str = ""  # whose clone it is
+    parent: str = ""  # worker it was cloned from
 
 
 def get_next_state(record: WorkerRecord, transition: Transition) -> LifecycleState:
-    """Say what a migrant is after a move; a move that cannot be is refused."""
-    life = LEGAL_TRANSITIONS.get((record.state, transition))
-    if life is None:
+    """Return the state after a transition. Raises UsageError if it is not legal."""
+    state = LEGAL_TRANSITIONS.get((record.state, transition))
+    if state is None:
         raise UsageError(f"cannot {transition} {record.id}: it is {record.state}")
     if transition is Transition.RETRACT and record.place == LOCAL_PLACE:
         raise UsageError(f"cannot retract {record.id}: it is at home")
-    return life
+    return state
 
 
 class WorkerRegistry:
-    """Every migrant there was in this crawl; each transition is a line in the log."""
+    """All workers of a crawl, including disposed workers. Each transition is a line in the log."""
 
     def __init__(self, log_file: Path, clock: Clock = system_clock) -> None:
         self.log_file = log_file
@@ -84,40 +84,39 @@ class WorkerRegistry:
     def add(
         self, worker: str, place: str = LOCAL_PLACE, parent: str = "", state: LifecycleState = LifecycleState.CREATED
     ) -> WorkerRecord:
-        """Enter a migrant; its id is its own for ever."""
-        known = self.records.get(worker)
-        if known is not None and known.state is not LifecycleState.DEACTIVATED:
-            raise UsageError(f"there is a migrant {worker} already")
-        entry = self.records[worker] = WorkerRecord(worker, state, place, self.clock(), parent)
-        self._log_transition(entry, "", "create", f"clone of {parent}" if parent else "")
-        return entry
+        """Add a worker. Raises UsageError if its id was used, unless it is parked."""
+        old = self.records.get(worker)
+        if old is not None and old.state is not LifecycleState.DEACTIVATED:
+            raise UsageError(f"worker {worker} exists already")
+        record = self.records[worker] = WorkerRecord(worker, state, place, self.clock(), parent)
+        self._log_transition(record, "", "create", f"clone of {parent}" if parent else "")
+        return record
 
     def apply_transition(
         self, worker: str, transition: Transition, place: str | None = None, detail: str = ""
     ) -> WorkerRecord:
-        """Let a migrant make a move, if it is legal."""
+        """Change the state of a worker and log it. Raises UsageError if the transition is not legal."""
         old = self.get(worker)
-        entry = replace(old, state=get_next_state(old, transition), place=old.place if place is None else place)
-        self.records[worker] = entry
-        self._log_transition(entry, old.state, transition, detail)
-        return entry
+        record = replace(old, state=get_next_state(old, transition), place=old.place if place is None else place)
+        self.records[worker] = record
+        self._log_transition(record, old.state, transition, detail)
+        return record
 
     def get(self, worker: str) -> WorkerRecord:
-        """Look one up."""
-        entry = self.records.get(worker)
-        if entry is None:
-            raise UsageError(f"there is no migrant {worker!r}; sanderling workers list names them")
-        return entry
+        """Return a worker. Raises UsageError if it is unknown."""
+        record = self.records.get(worker)
+        if record is None:
+            raise UsageError(f"there is no worker {worker!r}; sanderling workers list shows all")
+        return record
 
     def list_alive(self) -> list[WorkerRecord]:
-        """All that are not disposed of."""
-        return [entry for entry in self.records.values() if entry.state is not LifecycleState.DISPOSED]
+        """Return all workers that are not disposed of."""
+        return [record for record in self.records.values() if record.state is not LifecycleState.DISPOSED]
 
     def _log_transition(self, record: WorkerRecord, old_state: str, transition: str, detail: str) -> None:
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
+        states = f"{old_state or '-'} {record.state}"
+        line = f"{now} {record.id} {transition} {states} {record.place or 'home'} {detail}".rstrip()
         with self.log_file.open("a", encoding="utf-8") as file:
-            file.write(
-                f"{stamp} {record.id} {transition} {old_state or '-'} {record.state} {record.place or 'home'} {detail}".rstrip()
-            )
-            file.write("\n")
+            file.write(f"{line}\n")

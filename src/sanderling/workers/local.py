@@ -1,4 +1,4 @@
-"""Migrants as processes on this machine: started here, spoken to over socket pairs, missed when they die."""
+"""Worker processes on this machine, connected by socket pairs. A worker that dies is reported as lost."""
 
 import selectors
 import socket
@@ -29,14 +29,14 @@ GRACE_SECONDS = 5.0
 
 
 class WorkerLost(Struct, frozen=True):
-    """A migrant is gone, without a word."""
+    """A worker process that ended unexpectedly."""
 
     worker: str
 
 
 @dataclass
 class _WorkerHandle:
-    """One running migrant, as seen from here."""
+    """A running worker process, its socket and buffers."""
 
     name: str
     process: WorkerProcess
@@ -48,7 +48,7 @@ class _WorkerHandle:
 
 
 class LocalEngine:
-    """The embedded engine: one process per migrant; those that wait already are used first."""
+    """Engine with a process per worker. Spawned processes that are waiting are used first."""
 
     def __init__(
         self,
@@ -58,92 +58,94 @@ class LocalEngine:
     ) -> None:
         self.settings = settings
         self.spawned_processes = [] if spawned_processes is None else spawned_processes
-        self.migrant_addresses = dict(migrant_addresses or {})  # places beside web servers, by their address
-        self.migrant_sites: dict[Host, str] = {}  # sites such a place speaks for
+        self.migrant_addresses = dict(migrant_addresses or {})  # by place
+        self.migrant_sites: dict[Host, str] = {}  # places of sites with a migrant
         self.workers: dict[str, _WorkerHandle] = {}
         self.selector = selectors.DefaultSelector()
         self.created_count = 0
 
     def create_worker(self, name: str = "", place: str = "") -> str:
-        """Start a migrant, or one that was parked under its old name; a new id is never used again."""
+        """Start a worker and return its id: a new id, or the old name of a parked worker."""
         self.created_count += 1
-        newborn = (
+        spawned = (
             self.spawned_processes.pop(0)
             if self.spawned_processes and not name
             else spawn_worker(name or make_worker_id(self.created_count))
         )
-        with suppress(OSError):  # it is gone already; the next receive says so
-            newborn.sock.sendall(encode_frame(WorkerConfig(self.settings, self.migrant_addresses.get(place))))
-        newborn.sock.setblocking(False)
-        member = self.workers[newborn.name] = _WorkerHandle(newborn.name, newborn.process, newborn.sock, place=place)
-        self.selector.register(newborn.sock, selectors.EVENT_READ, member)
-        return newborn.name
+        with suppress(OSError):  # it ended already; the next receive reports it
+            spawned.sock.sendall(encode_frame(WorkerConfig(self.settings, self.migrant_addresses.get(place))))
+        spawned.sock.setblocking(False)
+        handle = self.workers[spawned.name] = _WorkerHandle(spawned.name, spawned.process, spawned.sock, place=place)
+        self.selector.register(spawned.sock, selectors.EVENT_READ, handle)
+        return spawned.name
 
     def list_places(self) -> list[str]:
-        """Where migrants can live: here, or with their eyes at a host."""
+        """Return the places of workers: this machine, and the URLs of migrants."""
         return ["", *self.migrant_addresses]
 
     def can_reach(self, worker: str, host: Host) -> bool:
-        """May this migrant be sent to that site? A site with a host of its own is left to those who are there."""
-        member, place = self.workers.get(worker), self.migrant_sites.get(host, "")
-        if member is None:
+        """Check whether a worker may fetch a site. A site with a migrant is left to its workers."""
+        handle, place = self.workers.get(worker), self.migrant_sites.get(host, "")
+        if handle is None:
             return False
-        return member.place == place or (not member.place and not any(m.place == place for m in self.workers.values()))
+        return handle.place == place or (
+            not handle.place and not any(other.place == place for other in self.workers.values())
+        )
 
     def list_migrant_sites(self) -> frozenset[Host]:
-        """Return the sites that a running worker beside their web server fetches at this moment."""
-        places = {member.place for member in self.workers.values()}
+        """Return the sites that are fetched through a migrant at this moment."""
+        places = {handle.place for handle in self.workers.values()}
         return frozenset(site for site, place in self.migrant_sites.items() if place in places)
 
     def get_location(self, worker: str) -> str:
-        """Where to find one, for a person."""
-        member = self.workers.get(worker)
-        return f"process {member.process.pid}" if member else ""
+        """Return a description of where a worker runs."""
+        handle = self.workers.get(worker)
+        return f"process {handle.process.pid}" if handle else ""
 
     def list_workers(self) -> list[str]:
-        """Who is alive, as far as we know."""
+        """Return the ids of running workers."""
         return list(self.workers)
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None:
-        """Give a migrant an errand."""
+        """Send a fetch batch to a worker."""
         self._send_frame(worker, encode_frame(FetchCommand(batch)))
 
     def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
-        """Ask a migrant to finish what is in flight and to hand the rest back, of one host or of all."""
+        """Ask a worker to finish requests in flight and return its other tasks, of a host or of all."""
         self._send_frame(worker, encode_frame(CancelCommand(host)))
 
     def _send_frame(self, worker: str, data: bytes) -> None:
-        member = self.workers.get(worker)
-        if member is not None:
-            member.outgoing += data
-            self._flush(member)
+        handle = self.workers.get(worker)
+        if handle is not None:
+            handle.outgoing += data
+            self._flush(handle)
 
     def _flush(self, handle: _WorkerHandle) -> None:
-        """Send what fits; the rest goes when the socket has room again."""
+        """Send the bytes that fit; the rest is sent when the socket is writable."""
         self.selector.modify(handle.sock, send_buffered(handle.sock, handle.outgoing), handle)
 
     def receive_reports(self, timeout: float) -> list[WorkerReport | WorkerLost]:
-        """What came home within this time; a migrant that died is reported once."""
-        news: list[WorkerReport | WorkerLost] = []
+        """Return the reports received within the timeout. A worker that died is reported once."""
+        reports: list[WorkerReport | WorkerLost] = []
         for key, events in self.selector.select(timeout):
-            member: _WorkerHandle = key.data
+            handle: _WorkerHandle = key.data
             if events & selectors.EVENT_WRITE:
-                self._flush(member)
+                self._flush(handle)
             if events & selectors.EVENT_READ:
-                alive = member.frames.receive(member.sock)
-                for body in member.frames.pop_frames():
-                    parcel = decode_report(body)
-                    member.heartbeat = parcel.heartbeat or member.heartbeat
-                    news.append(parcel)
+                alive = handle.frames.receive(handle.sock)
+                for body in handle.frames.pop_frames():
+                    report = decode_report(body)
+                    handle.heartbeat = report.heartbeat or handle.heartbeat
+                    reports.append(report)
                 if not alive:
-                    self._remove_worker(member)
-                    news.append(WorkerLost(member.name))
-        return news
+                    self._remove_worker(handle)
+                    reports.append(WorkerLost(handle.name))
+        return reports
 
     def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        """The last heartbeat of a migrant."""
-        member = self.workers.get(worker)
-        return member.heartbeat if member else None
+        """Return the last heartbeat of a worker."""
+        handle = self.workers.get(worker)
+        return handle.heartbeat if handle else None
 
     def _remove_worker(self, handle: _WorkerHandle) -> None:
         self.workers.pop(handle.name, None)
@@ -154,19 +156,19 @@ class LocalEngine:
         handle.process.wait()
 
     def dispose_worker(self, worker: str) -> None:
-        """End a migrant for good."""
+        """Stop a worker at once."""
         if worker in self.workers:
             self._remove_worker(self.workers[worker])
 
     def close(self) -> None:
-        """End all migrants: kindly, then not."""
-        for member in list(self.workers.values()):
-            self._send_frame(member.name, encode_frame(QuitCommand()))
+        """Stop all workers: ask them to quit, and kill them after a grace period."""
+        for handle in list(self.workers.values()):
+            self._send_frame(handle.name, encode_frame(QuitCommand()))
         deadline = time.monotonic() + GRACE_SECONDS
-        for member in list(self.workers.values()):
+        for handle in list(self.workers.values()):
             try:
-                member.process.wait(max(0.0, deadline - time.monotonic()))
+                handle.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                member.process.kill()
-            self._remove_worker(member)
+                handle.process.kill()
+            self._remove_worker(handle)
         self.selector.close()

@@ -1,4 +1,4 @@
-"""An urgent job: the migrants of other crawls rest on the disk while it runs, and wake when it is done."""
+"""Parks the workers of other crawls while an urgent crawl runs (`--park`)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,26 +10,26 @@ from sanderling.workers.control import is_crawl_running, send_command
 
 @contextmanager
 def park_workers(folders: Sequence[str], own_folder: Path) -> Iterator[list[str]]:
-    """Park the crews of these crawls; whom it concerned is woken at the end. A crawl that is not running is passed."""
-    asleep: list[tuple[Path, list[str]]] = []
+    """Park the workers of running crawls, and resume them at the end. Yields their ids."""
+    parked: list[tuple[Path, list[str]]] = []
     try:
         for folder in map(Path, folders):
             if folder.resolve() == own_folder.resolve():
                 raise UsageError(f"--park {folder}: a crawl cannot park itself")
             if is_crawl_running(folder):
-                asleep.append((folder, _send_action(folder, "pause", "all")))
-        yield [migrant for _, migrants in asleep for migrant in migrants]
+                parked.append((folder, _send_action(folder, "pause", "all")))
+        yield [worker for _, workers in parked for worker in workers]
     finally:
-        for folder, migrants in asleep:
-            if migrants and is_crawl_running(folder):
-                _send_action(folder, "resume", migrants)
+        for folder, workers in parked:
+            if workers and is_crawl_running(folder):
+                _send_action(folder, "resume", workers)
 
 
 def _send_action(folder: Path, action: str, workers: str | list[str]) -> list[str]:
     try:
-        answer = send_command(folder, {"do": action, "workers": workers})
-    except CollectionError:  # it ended meanwhile: nobody is left to park or to wake
+        reply = send_command(folder, {"do": action, "workers": workers})
+    except CollectionError:  # the crawl ended meanwhile
         return []
-    if "error" in answer:
-        raise UsageError(f"{folder}: {answer['error']}")
-    return [str(row["id"]) for row in answer["workers"]]
+    if "error" in reply:
+        raise UsageError(f"{folder}: {reply['error']}")
+    return [str(row["id"]) for row in reply["workers"]]

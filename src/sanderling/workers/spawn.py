@@ -1,7 +1,7 @@
-"""How a migrant comes into the world: as a copy of this process, which has loaded all that a migrant needs, or afresh.
+"""Starts worker processes: by fork where it is safe, else as fresh Python processes.
 
-A copy costs a hundredth of a fresh process, which has to load the same modules again. A process with several threads is
-never copied: what the others held would stay held for ever.
+A fork costs a hundredth of a fresh process, which imports all modules again. A process with several threads is never
+forked, because locks held by other threads would stay locked.
 """
 
 import gc
@@ -24,12 +24,12 @@ from sanderling.runtime.signals import block_signals
 from sanderling.workers.worker_protocol import SOCKET_BUFFER_BYTES
 
 THREADS_PATH, OPEN_FILES_PATH = "/proc/self/task", "/proc/self/fd"
-STANDARD_STREAMS = range(3)  # input, output, errors
-POLL_SECONDS = 0.001  # between two looks whether a process has ended
+STANDARD_STREAMS = range(3)
+POLL_SECONDS = 0.001
 
 
 class WorkerProcess(Protocol):
-    """What we need of a process that we started."""
+    """The part of `subprocess.Popen` that is used."""
 
     @property
     def pid(self) -> int: ...
@@ -39,7 +39,7 @@ class WorkerProcess(Protocol):
 
 
 class SpawnedProcess(Struct, frozen=True):
-    """A process that waits to be told what to do."""
+    """A process that waits for its configuration."""
 
     name: str
     process: WorkerProcess
@@ -47,121 +47,124 @@ class SpawnedProcess(Struct, frozen=True):
 
 
 class ForkedProcess:
-    """A process that began as a copy of this one; spoken to like one that `subprocess` started."""
+    """A forked process, with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.exit_code: int | None = None
 
     def poll(self) -> int | None:
-        """How it ended; None while it lives."""
+        """Return the exit code.
+
+        None: the process is running.
+        """
         if self.exit_code is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # the system took notice: whoever started us ignores the ends of processes
+            except ChildProcessError:  # the parent process ignores SIGCHLD, so the kernel reaped it
                 pid, status = self.pid, 0
             self.exit_code = os.waitstatus_to_exitcode(status) if pid else None
         return self.exit_code
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end, no longer than this."""
+        """Wait for the end and return the exit code. Raises TimeoutExpired."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while (code := self.poll()) is None:
             if deadline is not None and time.monotonic() >= deadline:
-                raise subprocess.TimeoutExpired(f"migrant {self.pid}", timeout or 0.0)
+                raise subprocess.TimeoutExpired(f"worker {self.pid}", timeout or 0.0)
             time.sleep(POLL_SECONDS)
         return code
 
     def kill(self) -> None:
-        """End it at once."""
+        """Send SIGKILL unless the process has ended."""
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
 
 def make_worker_id(number: int) -> str:
-    """An id that is never used again."""
+    """Return a unique worker id."""
     return f"m{number}-{secrets.token_hex(3)}"
 
 
 @contextmanager
 def spawn_workers(count: int) -> Iterator[list[SpawnedProcess]]:
-    """Start processes that will soon be wanted: they wake up while the rest is made ready. Who is left over ends."""
-    begin = fork_worker if can_fork() else spawn_worker
-    waiting = [begin(make_worker_id(number)) for number in range(1, count + 1)]
+    """Start processes ahead of their use, while the crawl is being prepared. Kills those left at the end."""
+    start = fork_worker if can_fork() else spawn_worker
+    waiting = [start(make_worker_id(number)) for number in range(1, count + 1)]
     try:
         yield waiting
     finally:
-        for left in waiting:
-            left.sock.close()
-            left.process.kill()
-            left.process.wait()
+        for unused in waiting:
+            unused.sock.close()
+            unused.process.kill()
+            unused.process.wait()
 
 
 def can_fork() -> bool:
-    """Has this process one thread only, counting those that Python does not know, and all its streams?"""
+    """Check that this process has a single thread, native threads included, and its standard streams."""
     try:
         return len(os.listdir(THREADS_PATH)) == 1 and all(os.fstat(stream) for stream in STANDARD_STREAMS)
-    except OSError:  # another system, or a stream was closed before we came
+    except OSError:  # not Linux, or a stream is closed
         return False
 
 
 def spawn_worker(name: str) -> SpawnedProcess:
-    """Start a fresh process for a migrant of this name."""
-    ours, theirs = _open_socket_pair()
-    command = build_python_command("-m", "sanderling.workers.worker", name, str(theirs.fileno()))
-    told = {name: str(value) for name, (_, value) in KEEP_FREED_SETTINGS.items()}
+    """Start a fresh process for a worker."""
+    parent, child = _open_socket_pair()
+    command = build_python_command("-m", "sanderling.workers.worker", name, str(child.fileno()))
+    settings = {name: str(value) for name, (_, value) in KEEP_FREED_SETTINGS.items()}
     with block_signals():
         process = subprocess.Popen(
-            command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, env=told | os.environ
+            command, pass_fds=(child.fileno(),), stdin=subprocess.DEVNULL, env=settings | os.environ
         )
-    theirs.close()
-    return SpawnedProcess(name, process, ours)
+    child.close()
+    return SpawnedProcess(name, process, parent)
 
 
 def fork_worker(name: str) -> SpawnedProcess:
-    """Copy this process for a migrant of this name."""
-    from sanderling.workers.worker import run_worker  # once for us and all copies
+    """Fork this process for a worker."""
+    from sanderling.workers.worker import run_worker  # imported once for all forks
 
-    ours, theirs = _open_socket_pair()
+    parent, child = _open_socket_pair()
     with block_signals():
         pid = os.fork()
         if not pid:
             code = 1
             try:
-                _detach_from_parent(theirs)
-                run_worker(name, theirs)
+                _detach_from_parent(child)
+                run_worker(name, child)
                 code = 0
-            finally:  # it must never return into a life that is not its own
+            finally:  # never return into the code of the parent
                 _exit_process(code)
-    theirs.close()
-    return SpawnedProcess(name, ForkedProcess(pid), ours)
+    child.close()
+    return SpawnedProcess(name, ForkedProcess(pid), parent)
 
 
 def _open_socket_pair() -> tuple[socket.socket, socket.socket]:
-    ours, theirs = socket.socketpair()
-    for end in (ours, theirs):
+    parent, child = socket.socketpair()
+    for end in (parent, child):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER_BYTES)
-    return ours, theirs
+    return parent, child
 
 
 def _detach_from_parent(own_socket: socket.socket) -> None:
-    """Let go of all that belongs to the process we are a copy of: its files, its ears, its ways with memory."""
+    """Reset signal handlers, close inherited files, and freeze inherited objects."""
     signal.set_wakeup_fd(-1)
-    for heard in signal.valid_signals():
-        if callable(signal.getsignal(heard)):
-            signal.signal(heard, signal.SIG_DFL)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number in map(int, os.listdir(OPEN_FILES_PATH)):
-        if number not in (*STANDARD_STREAMS, own_socket.fileno()):
-            with suppress(OSError):  # the folder that was just read
-                os.close(number)
-    gc.freeze()  # what was ours then is never freed: it would close files that have its numbers now
+    for descriptor in map(int, os.listdir(OPEN_FILES_PATH)):
+        if descriptor not in (*STANDARD_STREAMS, own_socket.fileno()):
+            with suppress(OSError):  # of the directory listing itself
+                os.close(descriptor)
+    gc.freeze()  # inherited file objects would close descriptors that are reused now
     keep_freed_memory()
 
 
 def _exit_process(exit_code: int) -> NoReturn:
-    """End without a look back: what the first of us has yet to write or to close is not ours."""
+    """Exit without cleanup: buffers and files belong to the parent."""
     if exit_code:
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""A migrant in a process of its own: orders in and parcels out by one socket, gone when the other end is gone."""
+"""Worker process: commands in and reports out over a socket. Ends when the coordinator closes it."""
 
 import select
 import signal
@@ -35,46 +35,46 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 2.0
 NO_STORED_VERSION = StoredVersion("", 0, 0)
-TURN_SECONDS = 0.02  # how long curl is driven before orders are looked at again
+TURN_SECONDS = 0.02  # of the fetch loop, between two checks for commands
 
 
 def compute_fingerprints(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
-    """What later rooms compare pages by; the full signature only where a page changed, for it costs most."""
-    found = {"structure": fingerprint_structure(page)}
+    """Compute the fingerprints of a page; the expensive comparison only if the page changed."""
+    fingerprints = {"structure": fingerprint_structure(page)}
     if fingerprint_input.is_changed:
-        found |= _fingerprint_changes(page, fingerprint_input)
+        fingerprints |= _fingerprint_changes(page, fingerprint_input)
     if isinstance(page, ScanResult):
-        found["text"], found["minhash"] = page.text_fingerprints
-        return found
-    words = extract_raw_text(page)  # last: it takes the tree apart
-    found["text"], found["minhash"] = fingerprint_text(words)
-    said = detect_soft_error(page, words, fingerprint_input.body if fingerprint_input.is_changed else None)
-    if said or fingerprint_input.is_changed:  # the last version may have been a notice
-        found["pretence"] = (said or "").encode()
-    return found
+        fingerprints["text"], fingerprints["minhash"] = page.text_fingerprints
+        return fingerprints
+    text = extract_raw_text(page)  # last: it modifies the tree
+    fingerprints["text"], fingerprints["minhash"] = fingerprint_text(text)
+    soft_error = detect_soft_error(page, text, fingerprint_input.body if fingerprint_input.is_changed else None)
+    if soft_error or fingerprint_input.is_changed:  # the last version may have been a soft error
+        fingerprints["pretence"] = (soft_error or "").encode()
+    return fingerprints
 
 
 def _fingerprint_changes(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
-    """Mark in what a page differs from its last version."""
+    """Compute the fingerprints that describe the difference to the previous version."""
     from sanderling.fingerprint.fast.compare import (
         UNCHANGED_FINGERPRINTS,
         PreviousVersion,
         build_comparison_fingerprints,
-    )  # most pages of most crawls are new
+    )  # not needed for new pages, which are most
 
     if isinstance(page, ScanResult) or fingerprint_input.has_same_stable_hash:
         return UNCHANGED_FINGERPRINTS
-    kept = fingerprint_input.previous_version or NO_STORED_VERSION
-    left = b"" if kept.stable_hash else fingerprint_input.stable_hash
+    old = fingerprint_input.previous_version or NO_STORED_VERSION
+    stable_hash = b"" if old.stable_hash else fingerprint_input.stable_hash
     return build_comparison_fingerprints(
         page,
         fingerprint_input.body,
-        PreviousVersion(fingerprint_input.previous_body, kept.charset, kept.has_fingerprint, left),
+        PreviousVersion(fingerprint_input.previous_body, old.charset, old.has_fingerprint, stable_hash),
     )
 
 
 class Worker:
-    """Drives one trip between two looks at the orders."""
+    """Runs a fetch loop, and handles commands between its turns."""
 
     def __init__(
         self, name: str, fetch_loop: "FetchLoop | RemoteFetchLoop", sock: socket.socket, lease_seconds: float = inf
@@ -89,23 +89,23 @@ class Worker:
         self.last_poll = time.monotonic()
 
     def run(self) -> None:
-        """Work until told to quit or until the coordinator is gone.
+        """Fetch until a quit command, or until the coordinator is gone.
 
-        The first word comes before all work: whoever is lost after it could begin, and what it held may be to blame.
+        A first report is sent before any fetch: a worker lost after it may have been killed by one of its pages.
         """
         self._send_report(WorkerReport(self.name))
         while self._handle_commands():
-            parcel = self.fetch_loop.run_for(TURN_SECONDS) if self.fetch_loop.load else WorkerReport(self.name)
-            self._send_report(parcel)
+            report = self.fetch_loop.run_for(TURN_SECONDS) if self.fetch_loop.load else WorkerReport(self.name)
+            self._send_report(report)
 
     def _handle_commands(self) -> bool:
         select.select([self.sock], [], [], 0 if self.fetch_loop.load else HEARTBEAT_SECONDS)
-        alive = self.frames.receive(self.sock)
+        is_open = self.frames.receive(self.sock)
         is_expired = self._is_lease_expired()
         for body in self.frames.pop_frames():
             match self.command_decoder.decode(body):
-                case FetchCommand(itinerary):
-                    self.fetch_loop.submit(itinerary)
+                case FetchCommand(batch):
+                    self.fetch_loop.submit(batch)
                 case CancelCommand(host):
                     self._send_report(
                         WorkerReport(self.name, tuple(self.fetch_loop.cancel(drop_in_flight=False, host=host)))
@@ -114,26 +114,24 @@ class Worker:
                     return False
         if is_expired:
             self._send_report(WorkerReport(self.name, tuple(self.fetch_loop.cancel(drop_in_flight=False))))
-        return alive
+        return is_open
 
     def _is_lease_expired(self) -> bool:
-        """Was this process stopped for longer than a lease? Then its URLs may belong to other workers by now."""
+        """Check whether this process was suspended for longer than a lease: its URLs may be leased again."""
         now = time.monotonic()
         gap, self.last_poll = now - self.last_poll, now
         return gap > self.lease_seconds
 
     def _send_report(self, report: WorkerReport) -> None:
         now = time.time()
-        beat = now - self.last_heartbeat >= HEARTBEAT_SECONDS
-        if not (report.visits or report.robots or report.suspect_token or beat):
+        is_due = now - self.last_heartbeat >= HEARTBEAT_SECONDS
+        if not (report.visits or report.robots or report.suspect_token or is_due):
             return
-        vitals = None
-        if beat:
-            vitals, self.last_heartbeat = (
-                msgspec.structs.replace(self.fetch_loop.build_heartbeat(), worker=self.name),
-                now,
-            )
-        self._send_bytes(encode_frame(msgspec.structs.replace(report, worker=self.name, heartbeat=vitals)))
+        heartbeat = None
+        if is_due:
+            heartbeat = msgspec.structs.replace(self.fetch_loop.build_heartbeat(), worker=self.name)
+            self.last_heartbeat = now
+        self._send_bytes(encode_frame(msgspec.structs.replace(report, worker=self.name, heartbeat=heartbeat)))
 
     def _send_bytes(self, data: bytes) -> None:
         self.sock.setblocking(True)
@@ -144,7 +142,7 @@ class Worker:
 
 
 def build_fetch_loop(config: WorkerConfig, name: str) -> "FetchLoop | RemoteFetchLoop":
-    """Begin a trip: from here, or with the eyes of a host beside the web server."""
+    """Build a fetch loop that fetches directly, or through a migrant."""
     if config.migrant_address is None:
         return FetchLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     from sanderling.workers.migrant.proxy import RemoteFetchLoop
@@ -153,26 +151,26 @@ def build_fetch_loop(config: WorkerConfig, name: str) -> "FetchLoop | RemoteFetc
 
 
 def run_worker(name: str, sock: socket.socket) -> None:
-    """The life of a migrant, from its settings in the first frame to its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
+    """Run a worker with the configuration in the first frame, until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the coordinator
     header = sock.recv(4, socket.MSG_WAITALL)
     if len(header) < 4:
         return
-    start = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=WorkerConfig)
+    config = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL), type=WorkerConfig)
     sock.setblocking(False)
     reduce_gc_frequency()
     with freeze_loaded_modules():
-        trip = build_fetch_loop(start, name)
+        fetch_loop = build_fetch_loop(config, name)
     try:
-        Worker(name, trip, sock, start.settings.lease_seconds).run()
-    except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
+        Worker(name, fetch_loop, sock, config.settings.lease_seconds).run()
+    except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; leases expire
         return
     finally:
-        trip.close()
+        fetch_loop.close()
 
 
 def main() -> None:
-    """Entry point of a process of its own: `worker.py NAME FD`."""
+    """Run a worker from the command line: `worker.py NAME FD`."""
     run_worker(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
 
 

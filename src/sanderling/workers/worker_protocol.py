@@ -1,4 +1,4 @@
-"""Frames between coordinator and migrant: a length, then msgpack. The same bytes go over a pipe or a network."""
+"""Frames between coordinator and worker: a length prefix and msgpack, over a socket pair or a network."""
 
 import selectors
 import socket
@@ -16,30 +16,33 @@ from sanderling.workers.migrant.address import MigrantAddress
 LENGTH_PREFIX = struct.Struct("!I")
 MAX_FRAME_BYTES = 512 * 2**20
 RECEIVE_BYTES = 2**18
-SOCKET_BUFFER_BYTES = 4 * 2**20  # that a socket may hold, and that goes out at once
+SOCKET_BUFFER_BYTES = 4 * 2**20  # of the socket, and per send
 
 
 class WorkerConfig(Struct, frozen=True):
-    """What a new migrant is told first."""
+    """The first frame sent to a worker."""
 
     settings: FetchSettings
-    migrant_address: MigrantAddress | None = None  # None: it fetches by itself
+    migrant_address: MigrantAddress | None = None  # None: fetch directly
 
 
 class FetchCommand(Struct, frozen=True, tag=True):
-    """Start on this errand."""
+    """Fetch a batch."""
 
     batch: FetchBatch
 
 
 class CancelCommand(Struct, frozen=True, tag=True):
-    """Finish what is in flight, hand the rest back: of one host, or of all if none is named."""
+    """Finish requests in flight and return the other tasks.
+
+    None as host: of all hosts.
+    """
 
     host: Host | None = None
 
 
 class QuitCommand(Struct, frozen=True, tag=True):
-    """End, after sending what is done."""
+    """Send finished visits and exit."""
 
 
 WorkerCommand = FetchCommand | CancelCommand | QuitCommand
@@ -49,58 +52,58 @@ _decode_report = msgspec.msgpack.Decoder(WorkerReport).decode
 
 
 def encode_frame(message: object) -> bytes:
-    """One message as bytes on the wire."""
+    """Encode a message with its length prefix."""
     body = msgspec.msgpack.encode(message)
     return LENGTH_PREFIX.pack(len(body)) + body
 
 
 def decode_report(body: bytes) -> WorkerReport:
-    """Read what a migrant sent; where another version of the program runs, that may be something else."""
+    """Decode a report. Raises ClusterUnavailable if the worker runs another version."""
     try:
         return _decode_report(body)
     except msgspec.DecodeError as error:
         raise ClusterUnavailable(
-            f"a migrant sent what cannot be read: {error}; was the program replaced by another version while it ran, or"
-            " is another one installed where migrants live? Give the same command again: it resumes"
+            f"a worker sent an unreadable report: {error}; it seems to run another version of sanderling."
+            " Install the same version on all machines and run the same command again: it resumes"
         ) from None
 
 
 def split_frames(buffer: bytearray, max_bytes: int) -> list[bytes]:
-    """Take whole frames off the front of a buffer; ValueError for one of more than `most` bytes."""
-    found, start = [], 0
+    """Remove and return complete frames. Raises ValueError for a frame above `max_bytes`."""
+    frames, start = [], 0
     while len(buffer) - start >= LENGTH_PREFIX.size:
         (length,) = LENGTH_PREFIX.unpack_from(buffer, start)
         if length > max_bytes:
-            raise ValueError(f"a message of {length} bytes; {max_bytes} are allowed")
+            raise ValueError(f"message of {length} bytes exceeds the limit of {max_bytes}")
         end = start + LENGTH_PREFIX.size + length
         if len(buffer) < end:
             break
-        found.append(bytes(memoryview(buffer)[start + LENGTH_PREFIX.size : end]))  # one copy, not two
+        frames.append(bytes(memoryview(buffer)[start + LENGTH_PREFIX.size : end]))  # a memoryview saves a copy
         start = end
     del buffer[:start]
-    return found
+    return frames
 
 
 def send_buffered(sock: socket.socket, outgoing: bytearray) -> int:
-    """Send what fits and take it off; gives the events to wait for. What is for somebody who is gone is let go."""
+    """Send and remove the bytes that fit. Returns the selector events to wait for."""
     try:
         while outgoing:
             del outgoing[: sock.send(memoryview(outgoing)[:SOCKET_BUFFER_BYTES].tobytes())]
     except BlockingIOError:
         pass
-    except OSError:  # the next receive says so
+    except OSError:  # the worker is gone; the next receive reports it
         outgoing.clear()
     return selectors.EVENT_READ | (selectors.EVENT_WRITE if outgoing else 0)
 
 
 class FrameBuffer:
-    """Collects bytes from a socket and gives out whole frames."""
+    """Splits the bytes received from a socket into frames."""
 
     def __init__(self) -> None:
         self.buffer = bytearray()
 
     def receive(self, sock: socket.socket) -> bool:
-        """Take what has come; False when the other side is gone."""
+        """Receive available bytes. Returns False if the connection is closed."""
         try:
             while True:
                 data = sock.recv(RECEIVE_BYTES)
@@ -115,5 +118,5 @@ class FrameBuffer:
             return False
 
     def pop_frames(self) -> list[bytes]:
-        """Whole frames that have come so far."""
+        """Remove and return complete frames."""
         return split_frames(self.buffer, MAX_FRAME_BYTES)

@@ -1,10 +1,10 @@
-"""Who goes: which migrant gets the next itinerary. AHP, and its rivals behind one seam.
+"""Chooses the worker for the next fetch batch: AHP (analytic hierarchy process), or an alternative strategy.
 
-How the migrants stand comes in (`Standing`, one each), with the host to visit; the id of one migrant goes out:
+    strategy(worker states, host) -> worker id
 
-    choose(standings, host) -> id
-
-`ahp.py` is the arithmetic (weights of a matrix of judgements, and whether they agree), `criteria.py` what is judged
-and how it is measured, `verdict.py` the choice and its reasons, `rivals.py` the other ways to choose. `roster.py` keeps
-the books of who is there and holds what, `member.py` is one of them.
+- `ahp`, `criteria`, `ahp_strategy`: pairwise comparison matrices, measured criteria, and the choice with its scores
+- `strategies`, `fuzzy`, `strategy_registry`: alternatives to AHP, and construction from settings
+- `worker_assignment`, `worker_stats`: tasks and measurements of all workers
+- `change_rate_sets`: workers reserved for pages that change often
+- `report`: explanation of the last choice
 """

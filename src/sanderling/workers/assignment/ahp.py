@@ -1,7 +1,7 @@
-"""The analytic hierarchy process: from judgements of pairs to weights, and whether the judgements agree.
+"""Analytic hierarchy process: weights of pairwise comparison matrices, and their consistency.
 
-The thesis (MIG 4.3) describes weights as averages of normalised rows, but every weight it prints is the principal
-eigenvector. The eigenvector is therefore the default; `average` is kept as the described variant.
+The thesis (MIG 4.3) describes weights as averages of normalized rows, but every weight it prints is the principal
+eigenvector. The eigenvector is therefore used; `compute_row_averages` is the described variant.
 """
 
 import math
@@ -14,55 +14,53 @@ from sanderling.errors import UsageError
 Vector = tuple[float, ...]
 Matrix = tuple[Vector, ...]
 
-RANDOM_INDEX = (0.0, 0.0, 0.0, 0.58, 0.90, 1.12, 1.24, 1.32, 1.41, 1.45, 1.49)  # Saaty, by order 0..10; MIG Table 4.10
-MAX_CONSISTENCY_RATIO = 0.10  # a consistency ratio above this is refused
-MAX_JUDGMENT = 9.0  # Saaty's scale ends at 9: extremely more important
+RANDOM_INDEX = (0.0, 0.0, 0.0, 0.58, 0.90, 1.12, 1.24, 1.32, 1.41, 1.45, 1.49)  # Saaty, orders 0 to 10; MIG Table 4.10
+MAX_CONSISTENCY_RATIO = 0.10  # Saaty
+MAX_JUDGMENT = 9.0  # end of Saaty's scale: extremely more important
 MAX_ITERATIONS = 500
 TOLERANCE = 1e-13
-MEASURED_TOLERANCE = 1e-7  # for measured values, which are never as exact
+MEASURED_TOLERANCE = 1e-7  # measured values are less exact
 
 
 def parse_matrix(text: str) -> Matrix:
-    """Read a matrix written as lines of numbers and fractions, e.g. `1 1/7 3`."""
+    """Parse lines of numbers and fractions such as `1 1/7 3`. Raises UsageError."""
     try:
         return tuple(tuple(float(Fraction(cell)) for cell in row.split()) for row in text.strip().splitlines())
-    except (ValueError, ZeroDivisionError) as wrong:
-        raise UsageError(f"a judgement is a number or a fraction such as 3 or 1/3: {wrong}") from None
+    except (ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"a judgement is a number or a fraction such as 3 or 1/3: {error}") from None
 
 
 def compute_eigenvector(matrix: Matrix, tolerance: float = TOLERANCE) -> tuple[Vector, float]:
-    """Find the weights (principal eigenvector, summing to 1) and the principal eigenvalue by power iteration."""
+    """Compute the principal eigenvector (sum 1) and eigenvalue by power iteration."""
     weights: Vector = (1 / len(matrix),) * len(matrix)
     total = float(len(matrix))
     for _ in range(MAX_ITERATIONS):
         image = multiply_matrix(matrix, weights)
         total = sum(image)  # the weights sum to 1, so this tends to the eigenvalue
-        moved = tuple(value / total for value in image)
-        still = max(abs(new - old) for new, old in zip(moved, weights, strict=True)) < tolerance
-        weights = moved
-        if still:
+        new_weights = tuple(value / total for value in image)
+        is_stable = max(abs(new - old) for new, old in zip(new_weights, weights, strict=True)) < tolerance
+        weights = new_weights
+        if is_stable:
             break
     return weights, total
 
 
 def compute_row_averages(matrix: Matrix) -> Vector:
-    """Weigh by the mean of the rows of the column-normalised matrix: the method the thesis describes."""
+    """Compute weights as row means of the column-normalized matrix, as the thesis describes."""
     totals = compute_column_sums(matrix)
     return tuple(sum(cell / total for cell, total in zip(row, totals, strict=True)) / len(matrix) for row in matrix)
 
 
 def compute_column_sums(matrix: Matrix) -> Vector:
-    """Add up each column."""
     return tuple(sum(column) for column in zip(*matrix, strict=True))
 
 
 def multiply_matrix(matrix: Matrix, vector: Vector) -> Vector:
-    """Multiply a matrix by a column."""
     return tuple(sum(map(mul, row, vector)) for row in matrix)
 
 
 def compute_saaty_ratio(matrix: Matrix) -> float:
-    """Give Saaty's consistency ratio; beyond order 10 his table ends and Alonso and Lamata's line goes on."""
+    """Compute Saaty's consistency ratio; beyond order 10, where his table ends, that of Alonso and Lamata."""
     order = len(matrix)
     if order < 3:
         return 0.0
@@ -72,20 +70,20 @@ def compute_saaty_ratio(matrix: Matrix) -> float:
 
 
 def compute_alonso_lamata_ratio(matrix: Matrix) -> float:
-    """Give the consistency ratio by Alonso and Lamata's line, which the printed ratios of MIG 4.4-4.9 follow."""
+    """Compute the consistency ratio of Alonso and Lamata, which MIG 4.4-4.9 prints."""
     order = len(matrix)
     return (compute_eigenvector(matrix)[1] - order) / (2.7699 * order - 4.3513 - order) if order > 2 else 0.0
 
 
 def compute_thesis_ratio(matrix: Matrix, weights: Vector) -> float:
-    """Give the ratio as the thesis works it by hand, from column sums: it overstates, and rejects valid matrices."""
+    """Compute the ratio from column sums, as the thesis does by hand. It rejects some valid matrices."""
     order = len(matrix)
     largest: float = sum(map(mul, compute_column_sums(matrix), weights))
     return (largest - order) / (order - 1) / RANDOM_INDEX[order]
 
 
 def validate_matrix(matrix: Matrix, names: Sequence[str]) -> Matrix:
-    """Return the matrix if it can be used; refuse it with the worst pair named if it cannot."""
+    """Return a valid matrix. Raises UsageError, which names the worst pair of an inconsistent matrix."""
     order = len(names)
     if order == 0 or len(matrix) != order or any(len(row) != order for row in matrix):
         raise UsageError(f"{order} criteria need a matrix of {order} rows and columns")
@@ -94,42 +92,43 @@ def validate_matrix(matrix: Matrix, names: Sequence[str]) -> Matrix:
     _check_reciprocal(matrix, names)
     ratio = compute_saaty_ratio(matrix)
     if ratio > MAX_CONSISTENCY_RATIO:
-        one, other = _find_worst_pair(matrix)
+        row, column = _find_worst_pair(matrix)
         raise UsageError(
-            f"the judgements contradict each other (consistency ratio {ratio:.3f}, at most {MAX_CONSISTENCY_RATIO:.2f}): "
-            f"look first at {names[one]} over {names[other]}, now {matrix[one][other]:g}; "
-            f"the others suggest {_compute_implied_ratio(matrix, one, other):.2g}"
+            "the judgements contradict each other "
+            f"(consistency ratio {ratio:.3f}, at most {MAX_CONSISTENCY_RATIO:.2f}): "
+            f"look first at {names[row]} over {names[column]}, now {matrix[row][column]:g}; "
+            f"the others suggest {_compute_implied_ratio(matrix, row, column):.2g}"
         )
     return matrix
 
 
 def _check_reciprocal(matrix: Matrix, names: Sequence[str]) -> None:
-    for one, row in enumerate(matrix):
-        for other, cell in enumerate(row):
-            if abs(cell * matrix[other][one] - 1) > 0.01:
+    for first, row in enumerate(matrix):
+        for second, cell in enumerate(row):
+            if abs(cell * matrix[second][first] - 1) > 0.01:
                 raise UsageError(
-                    f"{names[one]} over {names[other]} is {cell:g}, but {names[other]} over {names[one]} is "
-                    f"{matrix[other][one]:g}: one must be 1 divided by the other"
+                    f"{names[first]} over {names[second]} is {cell:g}, but {names[second]} over {names[first]} is "
+                    f"{matrix[second][first]:g}: one must be 1 divided by the other"
                 )
 
 
 def _find_worst_pair(matrix: Matrix) -> tuple[int, int]:
-    pairs = ((one, other) for one in range(len(matrix)) for other in range(one))
+    pairs = ((row, column) for row in range(len(matrix)) for column in range(row))
     return max(pairs, key=lambda pair: abs(math.log(matrix[pair[0]][pair[1]] / _compute_implied_ratio(matrix, *pair))))
 
 
-def _compute_implied_ratio(matrix: Matrix, one: int, other: int) -> float:
+def _compute_implied_ratio(matrix: Matrix, row: int, column: int) -> float:
     weights, _ = compute_eigenvector(matrix)
-    return weights[one] / weights[other]
+    return weights[row] / weights[column]
 
 
 def build_ratio_matrix(values: Sequence[float]) -> Matrix:
-    """Judge positive measured values by their ratios, kept within Saaty's scale."""
-    return tuple(tuple(min(MAX_JUDGMENT, max(1 / MAX_JUDGMENT, one / other)) for other in values) for one in values)
+    """Build the matrix of the ratios of positive values, limited to Saaty's scale."""
+    return tuple(tuple(min(MAX_JUDGMENT, max(1 / MAX_JUDGMENT, value / other)) for other in values) for value in values)
 
 
 def compute_weights(values: Sequence[float]) -> Vector:
-    """Weigh positive measured values: the eigenvector of `compare`, at once where no ratio leaves the scale."""
+    """Compute the eigenvector of `build_ratio_matrix`, directly if all ratios are within the scale."""
     if max(values) <= MAX_JUDGMENT * min(values):
         total = sum(values)
         return tuple(value / total for value in values)
@@ -137,5 +136,5 @@ def compute_weights(values: Sequence[float]) -> Vector:
 
 
 def compute_scores(criterion_weights: Vector, worker_weights: Sequence[Vector]) -> Vector:
-    """Add up each migrant's weights (one column per criterion), each times the criterion's own weight."""
+    """Compute the score of each worker: its weights per criterion times the weights of the criteria."""
     return tuple(sum(map(mul, criterion_weights, row)) for row in zip(*worker_weights, strict=True))

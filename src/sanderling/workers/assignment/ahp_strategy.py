@@ -1,4 +1,4 @@
-"""The choice by AHP, and why the winner won."""
+"""Chooses workers by AHP, and records the scores behind the choice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from sanderling.workers.assignment.ahp import (
 )
 from sanderling.workers.assignment.criteria import DEFAULT_CRITERIA, DEFAULT_JUDGMENTS, Criterion, WorkerState
 
-MAX_CANDIDATES = 16  # a matrix per criterion grows with the square: beyond this many, the least loaded compete
+MAX_CANDIDATES = 16  # the least loaded: matrices grow with the square
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerChoice:
-    """Who goes, and the figures behind it, in the order of `migrants`."""
+    """The chosen worker, and the scores of all candidates in the order of `workers`."""
 
     winner: str
     workers: tuple[str, ...]
     scores: Vector
-    criterion_weights: tuple[Vector, ...]  # per criterion, the weight of each migrant
+    criterion_weights: tuple[Vector, ...]  # weights of the workers, per criterion
     host: Host
 
 
 class AhpStrategy:
-    """Chooses migrants by AHP with one matrix of judgements, checked once."""
+    """AHP with a matrix of judgments that is validated once."""
 
     def __init__(self, criteria: Sequence[Criterion] = DEFAULT_CRITERIA, judgments: Matrix = DEFAULT_JUDGMENTS) -> None:
         self.criteria = tuple(criteria)
@@ -39,20 +39,20 @@ class AhpStrategy:
         self.last_choice: WorkerChoice | None = None
 
     def __call__(self, states: Sequence[WorkerState], host: Host) -> str:
-        """Give the id of the migrant that should go to this host."""
+        """Return the id of the worker with the highest score, and store the choice."""
         self.last_choice = self.score_workers(states, host)
         return self.last_choice.winner
 
     def score_workers(self, states: Sequence[WorkerState], host: Host) -> WorkerChoice:
-        """Score the migrants: highest wins, ties go to the lowest load, then to the smallest id."""
-        rivals = sorted(states, key=lambda standing: (standing.heartbeat.pending_tasks, standing.id))[:MAX_CANDIDATES]
-        parts = tuple(
-            _compute_cached_weights(tuple(map(criterion.compute_merit, rivals))) for criterion in self.criteria
+        """Score the candidates. The highest score wins, then the lowest load, then the smallest id."""
+        candidates = sorted(states, key=lambda state: (state.heartbeat.pending_tasks, state.id))[:MAX_CANDIDATES]
+        weights = tuple(
+            _compute_cached_weights(tuple(map(criterion.compute_merit, candidates))) for criterion in self.criteria
         )
-        scores = compute_scores(self.weights, parts)
-        best = max(range(len(rivals)), key=lambda place: (round(scores[place], 12), -place))
-        return WorkerChoice(rivals[best].id, tuple(standing.id for standing in rivals), scores, parts, host)
+        scores = compute_scores(self.weights, weights)
+        best = max(range(len(candidates)), key=lambda index: (round(scores[index], 12), -index))
+        return WorkerChoice(candidates[best].id, tuple(state.id for state in candidates), scores, weights, host)
 
 
-# Most measures stay the same from one itinerary to the next; only the winner's load moves.
+# Most values stay the same from one batch to the next; only the load of the winner changes.
 _compute_cached_weights = lru_cache(maxsize=256)(compute_weights)

@@ -1,7 +1,7 @@
-"""Sets of migrants, one for each class of change frequency that was named and one for the rest (MIG-3).
+"""Sets of workers by change frequency (MIG-3), so that frequently changing pages never wait behind a long queue.
 
-Pages that change often are visited by migrants of their own: they never wait behind a long list of pages that hardly
-change. A host belongs to the class of its most lively page that waits; one that is not known goes to anybody.
+There is a set for each configured class of change frequency, and a set for all other pages. A host belongs to the class
+of its most frequently changing page that is due; an unknown host may be fetched by any worker.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from sanderling.errors import UsageError
 from sanderling.models import Host
 
 HOUR, DAY = 3600.0, 86_400.0
-# The longest planned interval of each class: half way, on a scale of doublings, to the next.
+# Longest planned interval of each class: the geometric mean with the next class.
 MAX_INTERVAL_BY_CLASS = {
     "always": HOUR / 2,
     "hourly": 5 * HOUR,
@@ -23,18 +23,18 @@ OTHER_SET = "rest"
 
 
 def classify_interval(interval: float) -> str:
-    """The change-frequency class of a page that is to be visited once in so many seconds."""
-    return next((name for name, longest in MAX_INTERVAL_BY_CLASS.items() if interval <= longest), "never")
+    """Return the change-frequency class of a revisit interval in seconds."""
+    return next((name for name, max_interval in MAX_INTERVAL_BY_CLASS.items() if interval <= max_interval), "never")
 
 
 class ChangeRateSets:
-    """Who belongs to which set, and which host to which class."""
+    """Sets of workers and hosts."""
 
     def __init__(self, class_names: Sequence[str] = ()) -> None:
         for name in class_names:
             if name not in MAX_INTERVAL_BY_CLASS:
                 raise UsageError(
-                    f"no class of change frequency is called {name!r}; there are: {', '.join(MAX_INTERVAL_BY_CLASS)}"
+                    f"unknown change frequency {name!r}; choose one of: {', '.join(MAX_INTERVAL_BY_CLASS)}"
                 )
         self.set_names = (
             (*(name for name in MAX_INTERVAL_BY_CLASS if name in class_names), OTHER_SET) if class_names else ()
@@ -43,28 +43,28 @@ class ChangeRateSets:
         self.set_by_host: dict[Host, str] = {}
 
     def add_worker(self, worker: str) -> None:
-        """A migrant belongs to the set that has fewest, the most lively first."""
+        """Add a worker to the smallest set, the most frequent first."""
         if self.set_names:
-            held = [*self.set_by_worker.values()]
-            self.set_by_worker[worker] = min(self.set_names, key=held.count)
+            assigned = [*self.set_by_worker.values()]
+            self.set_by_worker[worker] = min(self.set_names, key=assigned.count)
 
     def remove_worker(self, worker: str) -> None:
-        """A migrant is gone."""
+        """Remove a worker."""
         self.set_by_worker.pop(worker, None)
 
     def set_intervals(self, intervals: Mapping[Host, float]) -> None:
-        """The shortest interval planned for a page of each host that waits."""
+        """Set the shortest revisit interval of the due pages of each host."""
         self.set_by_host = {host: self._find_set(interval) for host, interval in intervals.items()}
 
     def _find_set(self, interval: float) -> str:
-        """A class without a set of its own goes to the next slower one that has one, else to the rest."""
+        """Return the set of a class: its own, else the next slower, else the set of all other pages."""
         order = [*MAX_INTERVAL_BY_CLASS, "never"]
-        place = order.index(classify_interval(interval))
-        return next((name for name in self.set_names if name != OTHER_SET and order.index(name) >= place), OTHER_SET)
+        index = order.index(classify_interval(interval))
+        return next((name for name in self.set_names if name != OTHER_SET and order.index(name) >= index), OTHER_SET)
 
     def can_serve(self, worker: str, host: Host) -> bool:
-        """May this migrant go to that host?"""
-        wanted = self.set_by_host.get(host)
-        if wanted is None or wanted not in self.set_by_worker.values():
+        """Check whether a worker may fetch a host; any worker may if the set of the host is empty."""
+        host_set = self.set_by_host.get(host)
+        if host_set is None or host_set not in self.set_by_worker.values():
             return True
-        return self.set_by_worker.get(worker) == wanted
+        return self.set_by_worker.get(worker) == host_set

@@ -1,4 +1,4 @@
-"""Fuzzy c-means over hosts (Guerriero): near hosts share a migrant, one cluster each."""
+"""Fuzzy c-means clustering of hosts (Guerriero): each worker fetches the hosts of a cluster."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -10,11 +10,11 @@ from sanderling.workers.assignment.criteria import WorkerState
 HostPoint = tuple[float, float, float]
 
 MAX_ITERATIONS = 30
-MAX_HOSTS = 256  # hosts the clusters are fitted to
+MAX_HOSTS = 256  # for fitting
 
 
 def map_host_to_point(host: str) -> HostPoint:
-    """Map a URL or host to a point: one coordinate each for its domain, its first label and path, and its query."""
+    """Map a URL or host to a point: hashes of its domain, of first label and path, and of its query."""
     head, _, query = host.partition("?")
     scheme, _, rest = head.rpartition("://")
     authority, _, path = rest.partition("/")
@@ -28,24 +28,24 @@ def _hash_to_unit(text: str) -> float:
 
 
 def compute_memberships(point: HostPoint, centers: Sequence[HostPoint]) -> tuple[float, ...]:
-    """Say how much a point belongs to each cluster (m = 2): closer counts by the square, all add up to 1."""
-    squares = [max(sum((a - b) ** 2 for a, b in zip(point, centre, strict=True)), 1e-18) for centre in centers]
-    nearness = [1 / square for square in squares]
-    total = sum(nearness)
-    return tuple(near / total for near in nearness)
+    """Compute the membership of a point in each cluster (m = 2): inverse squared distances, with sum 1."""
+    squares = [max(sum((a - b) ** 2 for a, b in zip(point, center, strict=True)), 1e-18) for center in centers]
+    inverses = [1 / square for square in squares]
+    total = sum(inverses)
+    return tuple(inverse / total for inverse in inverses)
 
 
 def fit_centers(points: Sequence[HostPoint], cluster_count: int, rng: Random) -> list[HostPoint]:
-    """Find the centres of that many clusters."""
-    centres = [draw_point(rng) for _ in range(cluster_count)]
+    """Fit the centers of the clusters by fuzzy c-means."""
+    centers = [draw_point(rng) for _ in range(cluster_count)]
     for _ in range(MAX_ITERATIONS):
-        shares = [compute_memberships(where, centres) for where in points]
-        centres = [_compute_center(points, [share[number] ** 2 for share in shares]) for number in range(cluster_count)]
-    return centres
+        shares = [compute_memberships(point, centers) for point in points]
+        centers = [_compute_center(points, [share[number] ** 2 for share in shares]) for number in range(cluster_count)]
+    return centers
 
 
 def draw_point(rng: Random) -> HostPoint:
-    """Draw a point at random."""
+    """Draw a random point."""
     return rng.random(), rng.random(), rng.random()
 
 
@@ -56,7 +56,7 @@ def _compute_center(points: Sequence[HostPoint], weights: Sequence[float]) -> Ho
 
 
 class FuzzyCMeansStrategy:
-    """Gives a host to the migrant whose cluster it belongs to most; clusters are fitted anew as hosts double."""
+    """Chooses the worker of the cluster with the highest membership. Refits when the hosts have doubled."""
 
     def __init__(self, rng: Random | None = None) -> None:
         self.rng = rng or Random(0)
@@ -71,4 +71,4 @@ class FuzzyCMeansStrategy:
             self.centers = fit_centers(list(self.points_by_host.values()), len(states), self.rng)
             self.fitted_count = len(self.points_by_host)
         shares = compute_memberships(map_host_to_point(host), self.centers)
-        return sorted(standing.id for standing in states)[shares.index(max(shares))]
+        return sorted(state.id for state in states)[shares.index(max(shares))]

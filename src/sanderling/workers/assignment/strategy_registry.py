@@ -1,4 +1,4 @@
-"""From settings to a way of choosing: which schedule, which criteria, which judgements."""
+"""Builds the assignment strategy from the settings: schedule, criteria, and judgments."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,46 +20,45 @@ from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 
 
 def build_strategy(settings: AssignmentSettings) -> AssignmentStrategy:
-    """Make the way of choosing that was asked for."""
+    """Build the configured strategy. Raises UsageError for invalid settings."""
     return build_ahp_strategy(settings) if settings.schedule == "ahp" else build_named_strategy(settings.schedule)
 
 
 def build_worker_assignment(
     settings: AssignmentSettings, can_engine_reach: Callable[[str, Host], bool] | None = None
 ) -> WorkerAssignment:
-    """Make the roster of a crawl; `reaches` says which migrants may go to which host."""
-    owned, weighs = settings.schedule in HOST_BOUND_STRATEGIES, settings.schedule in SPEED_LIMITED_STRATEGIES
+    """Build the worker assignment of a crawl; `can_engine_reach` limits the hosts of a worker."""
     return WorkerAssignment(
         build_strategy(settings),
-        is_host_bound=owned,
-        is_speed_limited=weighs,
+        is_host_bound=settings.schedule in HOST_BOUND_STRATEGIES,
+        is_speed_limited=settings.schedule in SPEED_LIMITED_STRATEGIES,
         can_engine_reach=can_engine_reach,
         change_rate_sets=ChangeRateSets(settings.sets),
     )
 
 
 def build_ahp_strategy(settings: AssignmentSettings) -> AhpStrategy:
-    """Make AHP with the criteria and judgements of the settings, or the thesis' own; refuse what contradicts itself."""
+    """Build AHP with the configured criteria and judgments, or with those of the thesis."""
     criteria = find_criteria(settings.criteria) if settings.criteria else DEFAULT_CRITERIA
     return AhpStrategy(criteria, parse_judgments(criteria, settings.judgments))
 
 
 def find_criteria(names: Sequence[str]) -> tuple[Criterion, ...]:
-    """Find the criteria of these names."""
+    """Return criteria by name. Raises UsageError for unknown or repeated names."""
     for name in names:
         if name not in CRITERIA_BY_NAME:
-            raise UsageError(f"no criterion is called {name!r}{suggest_or_list_names(name, list(CRITERIA_BY_NAME))}")
+            raise UsageError(f"unknown criterion {name!r}{suggest_or_list_names(name, list(CRITERIA_BY_NAME))}")
     if len(set(names)) < len(names):
-        raise UsageError("a criterion is named twice")
+        raise UsageError("a criterion is listed twice")
     return tuple(CRITERIA_BY_NAME[name] for name in names)
 
 
 def parse_judgments(criteria: Sequence[Criterion], rows: Sequence[str]) -> Matrix:
-    """Read the matrix; without one, the thesis' judgements of these criteria among each other."""
+    """Parse the matrix of judgments; without rows, select the judgments of the thesis for these criteria."""
     if rows:
         return parse_matrix("\n".join(rows))
-    strangers = [criterion.name for criterion in criteria if criterion not in DEFAULT_CRITERIA]
-    if strangers:
-        raise UsageError(f"judgements are missing: {strangers[0]} must be compared with the other criteria")
-    places = [DEFAULT_CRITERIA.index(criterion) for criterion in criteria]
-    return tuple(tuple(DEFAULT_JUDGMENTS[one][other] for other in places) for one in places)
+    unjudged = [criterion.name for criterion in criteria if criterion not in DEFAULT_CRITERIA]
+    if unjudged:
+        raise UsageError(f"judgements are missing: {unjudged[0]} must be compared with the other criteria")
+    indices = [DEFAULT_CRITERIA.index(criterion) for criterion in criteria]
+    return tuple(tuple(DEFAULT_JUDGMENTS[row][column] for column in indices) for row in indices)

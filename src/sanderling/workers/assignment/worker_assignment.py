@@ -1,7 +1,6 @@
-"""Who is there and how each one stands; every open host goes to the migrant the schedule chooses.
+"""Tracks the tasks and measurements of all workers, and assigns hosts to workers by the configured strategy.
 
-What migrants measured is taken over with their heartbeats, not in between: so the weights of a choice are the cached
-ones of the last, but for what the choice itself moved.
+Measurements are used from the next heartbeat on, so that most AHP weights can be cached between two choices.
 """
 
 import time
@@ -15,17 +14,15 @@ from sanderling.workers.assignment.criteria import WorkerState
 from sanderling.workers.assignment.strategies import AssignmentStrategy
 from sanderling.workers.assignment.worker_stats import MAX_TASKS, HostStats, WorkerHistory, WorkerStats
 
-MIN_HOST_SAMPLES = 3  # pages of a host after which its time is believed
-DEFAULT_PAGE_SECONDS = 0.5  # what a page of a new host is expected to take
-MIN_TASKS = 24  # stops that even the slowest may hold
-STALL_SECONDS = 2.0  # a host that says nothing for so long keeps no hand from other hosts
-MAX_STALLED_TASKS = (
-    96  # stops at such hosts that do not count; with IN_HAND no more than a migrant can have on their way
-)
+MIN_HOST_SAMPLES = 3  # visits before the latency of a host is used; a first page is often fast
+DEFAULT_PAGE_SECONDS = 0.5  # of a new host
+MIN_TASKS = 24  # capacity of the slowest worker
+STALL_SECONDS = 2.0  # tasks of a host without progress for this time do not count against capacity
+MAX_STALLED_TASKS = 96  # limit of these, so that a worker never gets more than it can have in flight
 
 
 class WorkerAssignment:
-    """Keeps the books of who holds what, and asks the schedule who goes."""
+    """The workers of a crawl with their tasks, and the strategy that chooses between them."""
 
     def __init__(
         self,
@@ -39,88 +36,82 @@ class WorkerAssignment:
         change_rate_sets: ChangeRateSets | None = None,
     ) -> None:
         self.strategy = strategy
-        self.is_host_bound = is_host_bound  # hosts belong to migrants: the owner goes or nobody does
-        self.is_speed_limited = (
-            is_speed_limited  # what a migrant may hold is measured on it, as AHP wants (URL Capacity)
-        )
+        self.is_host_bound = is_host_bound  # a host waits for its worker
+        self.is_speed_limited = is_speed_limited  # capacity by speed (URL Capacity of AHP)
         self.max_tasks = max_tasks
-        self.current_max_tasks = max_tasks  # for now: early in a crawl what is in hand cannot be put in a better order
+        self.current_max_tasks = max_tasks  # smaller early in a crawl: assigned tasks cannot be reordered
         self.clock = clock
         self.can_engine_reach = can_engine_reach or _can_reach_any
         self.change_rate_sets = change_rate_sets or ChangeRateSets()
         self.workers: dict[str, WorkerStats] = {}
-        self.has_crawl_delay = False  # hosts want pauses: then they are the limit, not the migrants
-        self.fastest_page_seconds = 0.0  # seconds a page takes the quickest migrant
-        self.cpu_seconds = 0.0  # processor time spent on choosing
+        self.has_crawl_delay = False  # then hosts limit the speed, not workers
+        self.fastest_page_seconds = 0.0  # mean of the fastest worker
+        self.cpu_seconds = 0.0  # of all choices
         self.choice_count = 0
 
-    # Who is there
+    # Workers
 
     def add_worker(self, worker: str, history: WorkerHistory | None = None, capacity: int = 0) -> None:
-        """A migrant is there; a clone or one that was parked begins with what it knows."""
+        """Add a worker, with the history of a cloned, parked or moved worker."""
         now = self.clock()
         member = WorkerStats(worker, Heartbeat(worker, now), now, now, capacity or self.max_tasks, idle_since=now)
         if history is not None:
             member.host_stats = OrderedDict(
-                (Host(host), HostStats(*way, reported_values=way)) for host, way in history.host_stats.items()
+                (Host(host), HostStats(*values, reported_values=values)) for host, values in history.host_stats.items()
             )
             member.recent_seconds.extend(history.recent_seconds)
         self.workers[worker] = member
         self.change_rate_sets.add_worker(worker)
 
     def drain_worker(self, worker: str) -> None:
-        """Give this one nothing more."""
+        """Assign no more tasks to a worker."""
         self.workers[worker].is_draining = True
 
     def remove_worker(self, worker: str) -> None:
-        """A migrant is gone."""
+        """Remove a worker."""
         self.workers.pop(worker, None)
         self.change_rate_sets.remove_worker(worker)
 
     def record_heartbeat(self, heartbeat: Heartbeat) -> None:
-        """A heartbeat came: what the migrant measured counts from now on."""
+        """Store a heartbeat, and use the measurements of its worker from now on."""
         member = self.workers.get(heartbeat.worker)
         if member is None:
             return
-        member.heartbeat, member.last_contact_at, member.has_reported, member.is_silent = (
-            heartbeat,
-            self.clock(),
-            True,
-            False,
-        )
-        for way in member.host_stats.values():
-            way.reported_values = (way.latency_seconds, way.bytes_per_second, way.visit_count)
+        member.heartbeat, member.last_contact_at = heartbeat, self.clock()
+        member.has_reported, member.is_silent = True, False
+        for stats in member.host_stats.values():
+            stats.reported_values = (stats.latency_seconds, stats.bytes_per_second, stats.visit_count)
 
     def mark_silent_workers(self, timeout_seconds: float, listened_at: float) -> list[WorkerStats]:
-        """Those who became silent: for that long they said nothing, up to when we last listened.
+        """Mark and return workers without a message for the timeout, up to the last time messages were read.
 
-        They get nothing until they speak again. What they say while we do not listen (a long commit, a machine that
-        slept) waits for us and is no silence of theirs.
+        They get no tasks until their next message. Messages that arrived while the coordinator was busy (a long commit,
+        a suspended machine) are read later and do not make a worker silent.
         """
-        late = [
+        silent = [
             m for m in self.workers.values() if not m.is_silent and listened_at - m.last_contact_at > timeout_seconds
         ]
-        for member in late:
+        for member in silent:
             member.is_silent = True
             member.host_by_token.clear()
             member.task_count_by_host.clear()
             member.progress_at_by_host.clear()
-        return late
+        return silent
 
-    # Who holds what
+    # Tasks
 
     def record_batch(self, worker: str, batch: FetchBatch) -> None:
-        """An itinerary is in this migrant's hands."""
+        """Record a batch sent to a worker."""
         member = self.workers[worker]
         member.get_host_stats(batch.host)
         member.progress_at_by_host.setdefault(batch.host, self.clock())
         member.assigned_count += len(batch.tasks)
-        for stop in batch.tasks:
-            member.host_by_token[stop.token] = batch.host
+        for task in batch.tasks:
+            member.host_by_token[task.token] = batch.host
         member.task_count_by_host[batch.host] += len(batch.tasks)
 
     def record_visits(self, worker: str, visits: Iterable[Visit]) -> None:
-        """Visits came home: they are in nobody's hands, and tell how long the way was."""
+        """Record received visits: complete their tasks and measure their durations."""
         member = self.workers.get(worker)
         if member is None:
             return
@@ -135,7 +126,7 @@ class WorkerAssignment:
                 del member.task_count_by_host[host], member.progress_at_by_host[host]
             if visit.duration_seconds > 0:
                 member.record_visit(host, visit)
-        # Not only with heartbeats: the first pages of a crawl are quick, and later all would look slow beside them.
+        # Not only with heartbeats: the first pages of a crawl are fast, and all workers would look slow later.
         self.fastest_page_seconds = min(
             (m.mean_page_seconds for m in self.workers.values() if m.mean_page_seconds), default=0.0
         )
@@ -143,20 +134,20 @@ class WorkerAssignment:
             member.idle_since = self.clock()
 
     def count_tasks(self, worker: str) -> int:
-        """Stops in one migrant's hands."""
+        """Return the number of tasks of a worker."""
         return len(self.workers[worker].host_by_token)
 
     def list_holders(self, host: Host) -> list[str]:
-        """Those who hold stops of a host."""
+        """Return the workers with tasks of a host."""
         return [member.id for member in self.workers.values() if member.task_count_by_host[host] > 0]
 
     @property
     def outstanding_tasks(self) -> int:
-        """Stops in anybody's hands."""
+        """Return the number of tasks of all workers."""
         return sum(len(member.host_by_token) for member in self.workers.values())
 
     def list_available(self) -> list[str]:
-        """Those who may be given more."""
+        """Return the workers that may get more tasks."""
         members = self.workers.values()
         return [
             m.id
@@ -165,92 +156,101 @@ class WorkerAssignment:
         ]
 
     def count_free_slots(self, worker: str) -> int:
-        """How many stops a migrant may still be given."""
+        """Return the number of tasks a worker may still get."""
         member = self.workers[worker]
         return self._compute_capacity(member) - len(member.host_by_token)
 
     def _compute_capacity(self, worker: WorkerStats) -> int:
-        """Stops it may hold: the slower, the fewer, so that no host waits in slow hands while others are idle."""
+        """Compute the capacity of a worker: lower if it is slow, so that no host waits for it at the end."""
         if worker.capacity > self.max_tasks:
             return worker.capacity
-        most = self.current_max_tasks if self.has_crawl_delay else min(worker.capacity, self.current_max_tasks)
-        most += self._count_stalled(worker)
+        max_tasks = self.current_max_tasks if self.has_crawl_delay else min(worker.capacity, self.current_max_tasks)
+        max_tasks += self._count_stalled(worker)
         if self.has_crawl_delay or not self.is_speed_limited or not worker.mean_page_seconds:
-            return most
+            return max_tasks
         return max(
-            min(most, MIN_TASKS),
-            int(most * self.fastest_page_seconds / max(worker.mean_page_seconds, self.fastest_page_seconds)),
+            min(max_tasks, MIN_TASKS),
+            int(max_tasks * self.fastest_page_seconds / max(worker.mean_page_seconds, self.fastest_page_seconds)),
         )
 
     def _count_stalled(self, worker: WorkerStats) -> int:
-        """Stops at hosts that do not answer while the migrant speaks: they make no work, others may be held beside."""
-        late = worker.last_contact_at - STALL_SECONDS
+        """Count tasks of hosts that do not respond while the worker is alive: they cause no work."""
+        stalled_before = worker.last_contact_at - STALL_SECONDS
         return min(
             MAX_STALLED_TASKS,
-            sum(worker.task_count_by_host[host] for host, at in worker.progress_at_by_host.items() if at < late),
+            sum(
+                worker.task_count_by_host[host]
+                for host, at in worker.progress_at_by_host.items()
+                if at < stalled_before
+            ),
         )
 
-    # Who goes
+    # Choice
 
     def can_reach(self, worker: str, host: Host) -> bool:
-        """May this migrant be sent there at all?"""
+        """Check whether a worker may fetch a host at all."""
         return self.can_engine_reach(worker, host) and self.change_rate_sets.can_serve(worker, host)
 
     def find_least_busy(self, host: Host, available: Sequence[str], slack: int, max_tasks: int) -> list[str]:
-        """Those who reach this host and hold the fewest of its stops, or few more, but less than `most`."""
-        began = time.thread_time()
-        near = [
+        """Return reachable workers with the fewest tasks of a host, plus at most `slack`, below `max_tasks`."""
+        started = time.thread_time()
+        reachable = [
             m for m in available if self.can_reach(m, host) and self.workers[m].task_count_by_host[host] < max_tasks
         ]
-        fewest = min((self.workers[m].task_count_by_host[host] for m in near), default=0)
-        found = [m for m in near if self.workers[m].task_count_by_host[host] <= fewest + slack]
-        self.cpu_seconds += time.thread_time() - began
-        return found
+        fewest = min((self.workers[m].task_count_by_host[host] for m in reachable), default=0)
+        least_busy = [m for m in reachable if self.workers[m].task_count_by_host[host] <= fewest + slack]
+        self.cpu_seconds += time.thread_time() - started
+        return least_busy
 
     def estimate_capacity(self, host: Host, seconds: float, connections: int) -> int:
-        """How many stops of a host one migrant can work off in so many seconds, as its pages took so far."""
-        began = time.thread_time()
-        known = [
+        """Estimate how many tasks of a host a worker can complete in the given time."""
+        started = time.thread_time()
+        measured = [
             m.host_stats[host] for m in self.workers.values() if host in m.host_stats and m.host_stats[host].visit_count
         ]
-        sure = sum(way.visit_count for way in known) >= MIN_HOST_SAMPLES  # a first page is often an easy one
-        latency = sum(way.latency_seconds for way in known) / len(known) if sure else DEFAULT_PAGE_SECONDS
-        self.cpu_seconds += time.thread_time() - began
+        has_samples = sum(stats.visit_count for stats in measured) >= MIN_HOST_SAMPLES
+        latency = (
+            sum(stats.latency_seconds for stats in measured) / len(measured) if has_samples else DEFAULT_PAGE_SECONDS
+        )
+        self.cpu_seconds += time.thread_time() - started
         return max(2 * connections, int(connections * seconds / max(latency, 1e-3)))
 
     def count_reachable(self, host: Host) -> int:
-        """How many could be sent to this host."""
+        """Return the number of workers that may fetch a host."""
         return sum(self.can_reach(m, host) for m in self.workers)
 
     def choose_worker(self, host: Host, available: Sequence[str]) -> str | None:
-        """Choose the migrant for this host; None if nobody can go now."""
-        began = time.thread_time()
-        rivals = [m for m in (self.workers if self.is_host_bound else available) if self.can_reach(m, host)]
+        """Choose an available worker for a host.
+
+        None: no worker is available, or the host waits for its own worker.
+        """
+        started = time.thread_time()
+        candidates = [m for m in (self.workers if self.is_host_bound else available) if self.can_reach(m, host)]
         winner = None
-        if len(rivals) == 1:
-            winner = rivals[0]
-        elif rivals:
-            winner = self.strategy([self.build_state(m, host) for m in rivals], host)
-        self.cpu_seconds += time.thread_time() - began
+        if len(candidates) == 1:
+            winner = candidates[0]
+        elif candidates:
+            winner = self.strategy([self.build_state(m, host) for m in candidates], host)
+        self.cpu_seconds += time.thread_time() - started
         self.choice_count += 1
         return winner if winner in available else None
 
     def build_state(self, worker: str, host: Host) -> WorkerState:
-        """How one migrant stands towards one host."""
+        """Build the state of a worker with its measurements for a host."""
         member = self.workers[worker]
-        way, vitals, load = member.host_stats.get(host), member.heartbeat, len(member.host_by_token)
-        latency, speed, visits = way.reported_values if way is not None else (0.0, 0.0, 0)
+        stats, heartbeat, load = member.host_stats.get(host), member.heartbeat, len(member.host_by_token)
+        latency, speed, visits = stats.reported_values if stats is not None else (0.0, 0.0, 0)
         measured = Heartbeat(
             worker,
-            vitals.sent_at,
+            heartbeat.sent_at,
             load,
-            vitals.cpu_share,
-            vitals.memory_bytes,
-            vitals.free_memory_bytes,
-            vitals.free_disk_bytes,
-            speed or vitals.bytes_per_second,
-            latency or vitals.latency_seconds,
-            vitals.page_count,
+            heartbeat.cpu_share,
+            heartbeat.memory_bytes,
+            heartbeat.free_memory_bytes,
+            heartbeat.free_disk_bytes,
+            speed or heartbeat.bytes_per_second,
+            latency or heartbeat.latency_seconds,
+            heartbeat.page_count,
         )
         return WorkerState(
             measured,

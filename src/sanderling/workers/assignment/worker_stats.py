@@ -1,22 +1,23 @@
-"""One migrant as the roster knows it: what it holds, and what it measured on its way to each host."""
+"""Tasks and measurements of a worker, in total and per host."""
 
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 
+import msgspec
 from msgspec import Struct
 
 from sanderling.models import Heartbeat, Host, Visit
 
-MAX_TASKS = 160  # stops a migrant holds at most; it is given more below half of it
-MAX_HOSTS = 1024  # per migrant: what it measured on the way to them
-MAX_RECENT_VISITS = 8  # tasks whose times are remembered
-SMOOTHING = 0.2  # weight of the newest measure
-SLOW_SMOOTHING = 0.02  # the same for how slow a migrant is, which changes rarely
+MAX_TASKS = 160  # per worker; it gets more when less than half are left
+MAX_HOSTS = 1024  # with measurements, per worker
+MAX_RECENT_VISITS = 8
+SMOOTHING = 0.2  # weight of the newest measurement
+SLOW_SMOOTHING = 0.02  # for the speed of a worker, which changes rarely
 
 
 @dataclass(slots=True)
 class HostStats:
-    """What one migrant measured on its way to one host; `shown` is as of the last heartbeat."""
+    """Measurements of a worker for a host; `reported_values` are those at the last heartbeat."""
 
     latency_seconds: float = 0.0
     bytes_per_second: float = 0.0
@@ -24,7 +25,7 @@ class HostStats:
     reported_values: tuple[float, float, int] = (0.0, 0.0, 0)
 
     def add_visit(self, visit: Visit) -> None:
-        """Take one visit into the running means."""
+        """Add a visit to the moving averages."""
         self.visit_count += 1
         weight = max(SMOOTHING, 1 / self.visit_count)
         self.latency_seconds += weight * (visit.duration_seconds - self.latency_seconds)
@@ -33,46 +34,44 @@ class HostStats:
 
 
 class WorkerHistory(Struct, frozen=True):
-    """What a migrant takes along when it is cloned, parked or moved."""
+    """Measurements that a worker keeps when it is cloned, parked or moved. Stored with a parked worker."""
 
-    host_stats: dict[str, tuple[float, float, int]] = {}
-    recent_seconds: tuple[float, ...] = ()
-    assigned_count: int = 0
+    host_stats: dict[str, tuple[float, float, int]] = msgspec.field(default_factory=dict, name="ways")  # stored keys
+    recent_seconds: tuple[float, ...] = msgspec.field(default=(), name="recent")
+    assigned_count: int = msgspec.field(default=0, name="given")
 
 
 @dataclass(slots=True)
 class WorkerStats:
-    """One migrant, as the roster knows it."""
+    """State of a worker in the assignment."""
 
     id: str
     heartbeat: Heartbeat
     last_contact_at: float
     joined_at: float
-    capacity: int = MAX_TASKS  # stops it can hold
-    host_by_token: dict[int, Host] = field(default_factory=dict)  # fencing tokens in hand
-    task_count_by_host: Counter[Host] = field(default_factory=Counter)  # how many of them of each host
-    progress_at_by_host: dict[Host, float] = field(
-        default_factory=dict
-    )  # when each of them was heard of, or first asked for
+    capacity: int = MAX_TASKS  # tasks it can hold
+    host_by_token: dict[int, Host] = field(default_factory=dict)  # by fencing token
+    task_count_by_host: Counter[Host] = field(default_factory=Counter)
+    progress_at_by_host: dict[Host, float] = field(default_factory=dict)  # last visit, or first assignment
     host_stats: OrderedDict[Host, HostStats] = field(default_factory=OrderedDict)
     recent_seconds: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_RECENT_VISITS))
-    assigned_count: int = 0  # stops, since it joined
-    mean_page_seconds: float = 0.0  # what a page takes it, on the whole; 0: not known yet
+    assigned_count: int = 0  # tasks since it joined
+    mean_page_seconds: float = 0.0  # 0: no measurement
     idle_since: float = 0.0
-    has_reported: bool = False  # it was heard of at least once
+    has_reported: bool = False
     is_silent: bool = False
-    is_draining: bool = False  # it is about to leave
+    is_draining: bool = False  # gets no new tasks
 
     def export_history(self) -> WorkerHistory:
-        """What it takes along."""
-        ways = {
-            str(host): (way.latency_seconds, way.bytes_per_second, way.visit_count)
-            for host, way in self.host_stats.items()
+        """Return the measurements that can be stored."""
+        host_stats = {
+            str(host): (stats.latency_seconds, stats.bytes_per_second, stats.visit_count)
+            for host, stats in self.host_stats.items()
         }
-        return WorkerHistory(ways, tuple(self.recent_seconds), self.assigned_count)
+        return WorkerHistory(host_stats, tuple(self.recent_seconds), self.assigned_count)
 
     def record_visit(self, host: Host, visit: Visit) -> None:
-        """Learn from one visit: of the way to its host, and of the migrant itself."""
+        """Add the measurements of a visit."""
         self.get_host_stats(host).add_visit(visit)
         self.recent_seconds.append(visit.duration_seconds)
         self.mean_page_seconds += (
@@ -82,10 +81,10 @@ class WorkerStats:
         )
 
     def get_host_stats(self, host: Host) -> HostStats:
-        """What it knows of the way to a host."""
-        way = self.host_stats.get(host)
-        if way is None:
-            way = self.host_stats[host] = HostStats()
+        """Return the measurements for a host; creates them if needed."""
+        stats = self.host_stats.get(host)
+        if stats is None:
+            stats = self.host_stats[host] = HostStats()
             if len(self.host_stats) > MAX_HOSTS:
                 self.host_stats.popitem(last=False)
-        return way
+        return stats

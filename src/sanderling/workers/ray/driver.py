@@ -1,7 +1,7 @@
-"""The process that drives a Ray cluster for a crawl: orders in, parcels out, by one socket.
+"""Driver process of a Ray cluster: commands of the coordinator in, events out, over a socket.
 
-Ray ends its driver when the head of the cluster is lost. As a process of its own it may end: the coordinator starts
-another, which waits for the cluster to come back.
+Ray kills its driver when the head node is lost. The coordinator survives, because the driver is a separate process, and
+starts another driver, which waits for the cluster.
 """
 
 import os
@@ -21,63 +21,63 @@ from msgspec import Struct
 from sanderling.workers.ray.actor import WorkerActor
 from sanderling.workers.worker_protocol import FrameBuffer, encode_frame
 
-POLL_SECONDS = 0.02  # between two looks at the orders
-IDLE_POLL_SECONDS = 2.0  # a migrant without work is asked how it is this often
+POLL_SECONDS = 0.02  # between two checks for commands
+IDLE_POLL_SECONDS = 2.0  # heartbeat of idle workers
 CONNECT_SECONDS = 10.0
-HEAD_TIMEOUT_SECONDS = "30"  # a head that cannot be reached for so long is lost
+HEAD_TIMEOUT_SECONDS = "30"  # an unreachable head node is lost after this time
 
 
 class ConnectCommand(Struct, frozen=True, tag=True):
-    """Which cluster, and what every migrant is told."""
+    """The address of the cluster and the settings of all workers."""
 
     address: str
     settings: bytes
-    labels: tuple[str, ...] = ()  # each must be that of a node
+    labels: tuple[str, ...] = ()  # each must exist on a node
 
 
 class CreateCommand(Struct, frozen=True, tag=True):
-    """Start a migrant, near a label if one is named."""
+    """Start a worker, on a node with a label if it is set."""
 
     worker: str
     place: str = ""
 
 
 class ForwardCommand(Struct, frozen=True, tag=True):
-    """An order for a migrant."""
+    """A command for a worker."""
 
     worker: str
     command: bytes
-    sent_at: float = 0.0  # by the monotonic clock, which all processes of a machine share
+    sent_at: float = 0.0  # monotonic clock, shared by all processes of a machine
 
 
 class DisposeCommand(Struct, frozen=True, tag=True):
-    """End a migrant for good."""
+    """Stop a worker."""
 
     worker: str
 
 
 class ShutdownCommand(Struct, frozen=True, tag=True):
-    """End all migrants and the driver."""
+    """Stop all workers and the driver."""
 
 
 class ClusterReady(Struct, frozen=True, tag=True):
-    """The cluster is there."""
+    """The driver is connected."""
 
 
 class ClusterFailed(Struct, frozen=True, tag=True):
-    """The cluster is not there."""
+    """The driver could not connect."""
 
     detail: str
 
 
 class ReportReceived(Struct, frozen=True, tag=True):
-    """A parcel came home."""
+    """An encoded report of a worker."""
 
     report: bytes
 
 
 class ActorLost(Struct, frozen=True, tag=True):
-    """A migrant or its node died."""
+    """A worker or its node died."""
 
     worker: str
 
@@ -87,7 +87,7 @@ DriverEvent = ClusterReady | ClusterFailed | ReportReceived | ActorLost
 
 
 class RayDriver:
-    """Keeps the actors of one crawl at work."""
+    """Runs the turns of all actors of a crawl."""
 
     def __init__(self, ray: Any, settings: bytes, sock: socket.socket) -> None:
         self.ray, self.settings, self.sock = ray, settings, sock
@@ -97,10 +97,10 @@ class RayDriver:
         self.pending_commands: dict[str, list[ForwardCommand]] = {}
         self.running_turns: dict[Any, str] = {}
         self.idle_since: dict[str, float] = {}
-        self.node_by_worker: dict[str, str] = {}  # the nodes of those who were put near a label
+        self.node_by_worker: dict[str, str] = {}  # of workers with a label
 
     def run(self) -> None:
-        """Work until told to leave or until the coordinator is gone."""
+        """Run until a shutdown command, or until the coordinator is gone."""
         while self._handle_commands():
             self._poll_idle()
             if self.running_turns:
@@ -112,21 +112,21 @@ class RayDriver:
 
     def _handle_commands(self) -> bool:
         select.select([self.sock], [], [], 0 if self.running_turns else POLL_SECONDS)
-        alive = self.frames.receive(self.sock)
+        is_open = self.frames.receive(self.sock)
         for body in self.frames.pop_frames():
             match self.command_decoder.decode(body):
-                case CreateCommand(migrant, place):
-                    self._create_actor(migrant, place)
-                case ForwardCommand(migrant) as post if migrant in self.actors:
-                    self.pending_commands[migrant].append(post)
-                    if migrant not in self.running_turns.values():
-                        self._start_turn(migrant)
-                case DisposeCommand(migrant) if migrant in self.actors:
-                    self.ray.kill(self.actors[migrant])
-                    self._remove_worker(migrant)
+                case CreateCommand(worker, place):
+                    self._create_actor(worker, place)
+                case ForwardCommand(worker) as command if worker in self.actors:
+                    self.pending_commands[worker].append(command)
+                    if worker not in self.running_turns.values():
+                        self._start_turn(worker)
+                case DisposeCommand(worker) if worker in self.actors:
+                    self.ray.kill(self.actors[worker])
+                    self._remove_worker(worker)
                 case ShutdownCommand():
                     return False
-        return alive
+        return is_open
 
     def _create_actor(self, worker: str, place: str) -> None:
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": 1}
@@ -136,31 +136,32 @@ class RayDriver:
         self._start_turn(worker)
 
     def _choose_scheduling(self, worker: str, place: str) -> Any:
-        """A living node with this label; anywhere, if there is none any more."""
+        """Choose a node with the label; without such a node, spread over all nodes."""
         node = find_node(self.ray.nodes(), place, Counter(self.node_by_worker.values())) if place else ""
         if not node:
             return "SPREAD"
         self.node_by_worker[worker] = node
         affinity = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-        return affinity(node_id=node, soft=False)  # else a busy node loses it to another
+        return affinity(node_id=node, soft=False)  # soft affinity would leave a busy node
 
     def _start_turn(self, worker: str) -> None:
-        posts, self.pending_commands[worker] = self.pending_commands[worker], []
-        oldest = time.monotonic() - min((post.sent_at for post in posts), default=time.monotonic())
-        self.running_turns[self.actors[worker].run_turn.remote([post.command for post in posts], oldest)] = worker
+        commands, self.pending_commands[worker] = self.pending_commands[worker], []
+        oldest_age = time.monotonic() - min((command.sent_at for command in commands), default=time.monotonic())
+        encoded = [command.command for command in commands]
+        self.running_turns[self.actors[worker].run_turn.remote(encoded, oldest_age)] = worker
         self.idle_since.pop(worker, None)
 
     def _finish_turn(self, ref: Any) -> None:
-        """Pass on what a migrant did in its turn, and let it go on; one that is lost is reported once.
+        """Forward the report of a turn and start the next turn. A lost worker is reported once.
 
-        It is lost with its node or its process, or by an error of its own: what it was at then, no other migrant is.
+        A worker is lost if its node or process died, or if it raised an error, because a page may have caused it.
         """
-        migrant = self.running_turns.pop(ref)
-        if migrant not in self.actors:
+        worker = self.running_turns.pop(ref)
+        if worker not in self.actors:
             return
         errors = self.ray.exceptions
         try:
-            parcel, load = self.ray.get(ref)
+            report, load = self.ray.get(ref)
         except (
             errors.RayActorError,
             errors.ActorUnschedulableError,
@@ -169,21 +170,21 @@ class RayDriver:
             errors.OutOfMemoryError,
             errors.RayTaskError,
         ):
-            self.ray.kill(self.actors[migrant])
-            self._remove_worker(migrant)
-            self._send_event(ActorLost(migrant))
+            self.ray.kill(self.actors[worker])
+            self._remove_worker(worker)
+            self._send_event(ActorLost(worker))
             return
-        self._send_event(ReportReceived(parcel))
-        if self.pending_commands[migrant] or load:
-            self._start_turn(migrant)
+        self._send_event(ReportReceived(report))
+        if self.pending_commands[worker] or load:
+            self._start_turn(worker)
         else:
-            self.idle_since[migrant] = time.monotonic()
+            self.idle_since[worker] = time.monotonic()
 
     def _poll_idle(self) -> None:
         now = time.monotonic()
-        for migrant, since in list(self.idle_since.items()):
+        for worker, since in list(self.idle_since.items()):
             if now - since >= IDLE_POLL_SECONDS:
-                self._start_turn(migrant)
+                self._start_turn(worker)
 
     def _remove_worker(self, worker: str) -> None:
         for table in (self.actors, self.pending_commands, self.idle_since, self.node_by_worker):
@@ -194,7 +195,7 @@ class RayDriver:
 
 
 def send_event(sock: socket.socket, event: DriverEvent) -> None:
-    """Send news home, all of it."""
+    """Send an event, blocking until it is sent."""
     sock.setblocking(True)
     try:
         sock.sendall(encode_frame(event))
@@ -203,15 +204,15 @@ def send_event(sock: socket.socket, event: DriverEvent) -> None:
 
 
 def find_node(nodes: Sequence[Mapping[str, Any]], label: str, worker_counts: Counter[str]) -> str:
-    """The living node with this label that houses the fewest; empty if there is none."""
-    near = [node["NodeID"] for node in nodes if node["Alive"] and label in node["Resources"]]
-    return min(near, key=lambda node: (worker_counts[node], node), default="")
+    """Return the live node with the label and the fewest workers; empty if there is no such node."""
+    labeled = [node["NodeID"] for node in nodes if node["Alive"] and label in node["Resources"]]
+    return min(labeled, key=lambda node: (worker_counts[node], node), default="")
 
 
 def connect_cluster(address: str, labels: Sequence[str]) -> Any:
-    """Connect to a cluster, or start one on this machine ("local")."""
+    """Connect to a cluster, or start a cluster on this machine ("local"). Raises ValueError for unknown labels."""
     host, colon, port = address.rpartition(":")
-    if colon and port.isdigit():  # Ray itself would try for a minute
+    if colon and port.isdigit():  # fails at once; Ray would retry for a minute
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
     import ray
     import ray.util.scheduling_strategies
@@ -220,47 +221,44 @@ def connect_cluster(address: str, labels: Sequence[str]) -> Any:
     nodes: Callable[[], Sequence[Mapping[str, Any]]] = ray.nodes
     for label in labels:
         if not find_node(nodes(), label, Counter()):
-            raise ValueError(
-                f"no node has the label {label!r}; ray start --resources '{{\"{label}\": 1}}' gives it one"
-            )
+            raise ValueError(f"no node has the label {label!r}; set it with ray start --resources '{{\"{label}\": 1}}'")
     return ray
 
 
 def exit_with_parent(parent_pid: int) -> None:
-    """End with the coordinator, even if Ray hangs."""
+    """Exit when the coordinator is gone, even if Ray hangs."""
     while os.getppid() == parent_pid:
         time.sleep(1.0)
     os._exit(1)
 
 
 def main() -> None:
-    """Entry point of the process: `driver.py FD`, which cluster in the first frame."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who tells us
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers about this run
+    """Run the driver: `driver.py FD`, with a ConnectCommand in the first frame."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the coordinator
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")
     os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", HEAD_TIMEOUT_SECONDS)
     threading.Thread(target=exit_with_parent, args=(os.getppid(),), daemon=True).start()
     sock = socket.socket(fileno=int(sys.argv[1]))
     header = sock.recv(4, socket.MSG_WAITALL)
     body = sock.recv(int.from_bytes(header, "big"), socket.MSG_WAITALL)
-    order = msgspec.msgpack.decode(body, type=ConnectCommand)
+    command = msgspec.msgpack.decode(body, type=ConnectCommand)
     try:
-        ray = connect_cluster(order.address, order.labels)
+        ray = connect_cluster(command.address, command.labels)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
         send_event(sock, ClusterFailed((str(error).strip().splitlines() or [type(error).__name__])[0]))
         return
     send_event(sock, ClusterReady())
     try:
-        RayDriver(ray, order.settings, sock).run()
-    except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; what we hold is leased and comes back
+        RayDriver(ray, command.settings, sock).run()
+    except (BrokenPipeError, ConnectionResetError):  # the coordinator is gone; leases expire
         return
     finally:
         ray.shutdown()
 
 
 if __name__ == "__main__":
-    from sanderling.workers.ray.driver import (
-        main as begin,  # under its own name: messages are told apart by their classes
-    )
+    # Imported by name, because messages are tagged with their class and must not belong to `__main__`.
+    from sanderling.workers.ray.driver import main as run_driver
 
-    begin()
+    run_driver()
