@@ -16,7 +16,9 @@ MAX_PACKAGE_MODULES = 25
 MAX_ROOT_MODULES = 8
 MAX_PRONOUN_SHARE = 0.05
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-PRONOUN = re.compile(r"\b([Ww]hat|[Ww]ho|[Ww]hom|[Oo]nes?|[Oo]thers|none|[Ss]omebody|[Nn]obody|[Aa]nybody)\b")  # not None
+PRONOUN = re.compile(
+    r"\b([Ww]hat|[Ww]ho|[Ww]hom|[Oo]nes?|[Oo]thers|none|[Ss]omebody|[Nn]obody|[Aa]nybody)\b"
+)  # not None
 RETIRED = frozenset(  # words that docs/reference/glossary.md replaces, where they have no other meaning in the field
     [
         "itinerary",
