@@ -55,15 +55,15 @@ def run_background_tasks(call: CommandCall, start: StartHook, tick: TickHook) ->
     if not can_index():
         yield start, tick
         return
-    beside = BackgroundTasks(call.collection)
+    tasks = BackgroundTasks(call.collection)
 
     def begin(coordinator: Coordinator) -> None:
         start(coordinator)
-        beside.start(coordinator)
+        tasks.start(coordinator)
 
     def look(progress: CrawlProgress) -> None:
         tick(progress)
-        beside.tick(progress)
+        tasks.tick(progress)
 
     with index_in_background(
         call.collection, lambda text: print_message(call, text), call.get_settings(IndexSettings).index
@@ -71,4 +71,4 @@ def run_background_tasks(call: CommandCall, start: StartHook, tick: TickHook) ->
         try:
             yield begin, look
         finally:
-            beside.end()
+            tasks.end()

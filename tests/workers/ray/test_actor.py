@@ -91,7 +91,7 @@ class TurnRecorder:
     """Stands for a Ray actor: records with which age its turn was started."""
 
     def __init__(self) -> None:
-        self.turn = self
+        self.run_turn = self
         self.ages: list[float] = []
 
     def remote(self, orders: list[bytes], oldest: float) -> str:

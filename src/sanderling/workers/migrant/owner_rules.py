@@ -9,6 +9,7 @@ import re
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -289,10 +290,8 @@ class LastRequestTimes:
         if request.issued_at <= self.issued_at_by_sender.get(request.sender, 0.0):
             return
         self.issued_at_by_sender[request.sender] = request.issued_at
-        try:
+        with suppress(OSError):
             write_atomically(self.file, msgspec.json.encode(self.issued_at_by_sender))
-        except OSError:
-            return
 
 
 def _read_times(file: Path) -> dict[str, float]:
