@@ -1,4 +1,4 @@
-"""Questions to a running crawl."""
+"""Commands to a running crawl."""
 
 import fcntl
 import stat
@@ -11,39 +11,37 @@ from sanderling.errors import CollectionError
 from sanderling.workers.control import CONTROL_FOLDER, LOCK_FILE, ControlChannel, is_crawl_running, send_command
 
 
-def test_nobody_answers_where_no_crawl_runs(tmp_path: Path) -> None:
+def test_command_fails_if_no_crawl_is_running(tmp_path: Path) -> None:
     assert not is_crawl_running(tmp_path)
     with pytest.raises(CollectionError, match="no crawl is running"):
         send_command(tmp_path, {"do": "list"})
 
 
-def test_a_question_is_answered(tmp_path: Path) -> None:
+def test_command_gets_its_reply(tmp_path: Path) -> None:
     control = ControlChannel(tmp_path)
     control.open()
-    answers: list[object] = []
-    asking = threading.Thread(target=lambda: answers.append(send_command(tmp_path, {"do": "list", "workers": ["a"]})))
-    asking.start()
-    while not (questions := control.read_commands()):
+    replies: list[object] = []
+    client = threading.Thread(target=lambda: replies.append(send_command(tmp_path, {"do": "list", "workers": ["a"]})))
+    client.start()
+    while not (commands := control.read_commands()):
         pass
-    assert [(question.action, question.arguments) for question in questions] == [("list", {"workers": ["a"]})]
-    control.write_reply(questions[0].id, {"fine": True})
-    asking.join()
-    assert answers == [{"fine": True}]
+    assert [(command.action, command.arguments) for command in commands] == [("list", {"workers": ["a"]})]
+    control.write_reply(commands[0].id, {"ok": True})
+    client.join()
+    assert replies == [{"ok": True}]
     control.close()
     assert not is_crawl_running(tmp_path)
 
 
-def test_who_looks_just_when_a_crawl_begins_does_not_keep_it_from_beginning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lock_file_is_locked_before_it_is_visible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = fcntl.flock
 
-    def looked_at(handle: int, how: int) -> None:
+    def check_lock(handle: int, how: int) -> None:
         if how & fcntl.LOCK_EX:
-            assert not (tmp_path / CONTROL_FOLDER / LOCK_FILE).exists(), "it could be seen before it was locked"
+            assert not (tmp_path / CONTROL_FOLDER / LOCK_FILE).exists(), "visible before it was locked"
         lock(handle, how)
 
-    monkeypatch.setattr(fcntl, "flock", looked_at)
+    monkeypatch.setattr(fcntl, "flock", check_lock)
     control = ControlChannel(tmp_path)
     control.open()
     assert is_crawl_running(tmp_path)
@@ -51,7 +49,7 @@ def test_who_looks_just_when_a_crawl_begins_does_not_keep_it_from_beginning(
     assert not is_crawl_running(tmp_path)
 
 
-def test_only_the_owner_may_read_and_ask(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_and_write(tmp_path: Path) -> None:
     control = ControlChannel(tmp_path)
     control.open()
     control.write_reply("x", {})
@@ -61,10 +59,10 @@ def test_only_the_owner_may_read_and_ask(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"no": 1}', b"[" * 60_000])
-def test_what_is_no_question_is_said_so(tmp_path: Path, content: bytes) -> None:
+def test_invalid_command_is_reported(tmp_path: Path, content: bytes) -> None:
     control = ControlChannel(tmp_path)
     control.open()
     (tmp_path / CONTROL_FOLDER / "x.ask").write_bytes(content)
     assert control.read_commands() == []
-    assert "no question" in (tmp_path / CONTROL_FOLDER / "x.answer").read_text()
+    assert "invalid command" in (tmp_path / CONTROL_FOLDER / "x.answer").read_text()
     control.close()

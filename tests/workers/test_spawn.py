@@ -1,4 +1,4 @@
-"""Processes that are started ahead of the migrants that live in them: copies of ours, or fresh ones."""
+"""Worker processes, forked or fresh."""
 
 import os
 import signal
@@ -15,28 +15,28 @@ from sanderling.runtime.memory import KEEP_FREED_SETTINGS
 from sanderling.workers.local import LocalEngine
 from sanderling.workers.spawn import SpawnedProcess, can_fork, fork_worker, spawn_worker, spawn_workers
 
-both = pytest.mark.parametrize("begin", [spawn_worker, fork_worker])
+both = pytest.mark.parametrize("start", [spawn_worker, fork_worker])
 
 
 @both
-def test_a_process_that_waits_becomes_the_next_migrant(begin: Callable[[str], SpawnedProcess]) -> None:
-    newborn = begin("m1-test")
-    engine = LocalEngine(FetchSettings(), spawned_processes=[newborn])
-    assert engine.create_worker() == newborn.name
+def test_waiting_process_becomes_the_next_worker(start: Callable[[str], SpawnedProcess]) -> None:
+    spawned = start("m1-test")
+    engine = LocalEngine(FetchSettings(), spawned_processes=[spawned])
+    assert engine.create_worker() == spawned.name
     assert not engine.spawned_processes
-    assert engine.create_worker() != newborn.name
+    assert engine.create_worker() != spawned.name
     engine.close()
-    assert newborn.process.poll() == 0
+    assert spawned.process.poll() == 0
 
 
 @both
-def test_a_migrant_ends_when_the_coordinator_is_gone(begin: Callable[[str], SpawnedProcess]) -> None:
-    newborn = begin("m1-test")
-    newborn.sock.close()
-    assert newborn.process.wait(60) == 0
+def test_worker_ends_when_the_coordinator_is_gone(start: Callable[[str], SpawnedProcess]) -> None:
+    spawned = start("m1-test")
+    spawned.sock.close()
+    assert spawned.process.wait(60) == 0
 
 
-def test_a_parked_migrant_wakes_up_under_its_old_name() -> None:
+def test_parked_worker_is_resumed_under_its_name() -> None:
     with spawn_workers(1) as waiting:
         engine = LocalEngine(FetchSettings(), spawned_processes=waiting)
         assert engine.create_worker("old") == "old"
@@ -44,77 +44,79 @@ def test_a_parked_migrant_wakes_up_under_its_old_name() -> None:
         engine.close()
 
 
-def test_who_is_left_over_ends() -> None:
+def test_unused_processes_are_stopped() -> None:
     with spawn_workers(2) as waiting:
-        left = list(waiting)
-    assert all(newborn.process.poll() is not None for newborn in left)
+        unused = list(waiting)
+    assert all(spawned.process.poll() is not None for spawned in unused)
 
 
-def test_a_fresh_migrant_keeps_freed_memory_unless_its_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fresh_worker_keeps_freed_memory_unless_the_environment_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
-    newborn = spawn_worker("m1-test")
-    while not (environ := Path(f"/proc/{newborn.process.pid}/environ").read_bytes()):
-        pass  # it is just being started
-    newborn.sock.close()
-    newborn.process.wait()
-    told = environ.split(b"\0")
-    assert b"MALLOC_TOP_PAD_=4096" in told
-    assert f"MALLOC_TRIM_THRESHOLD_={KEEP_FREED_SETTINGS['MALLOC_TRIM_THRESHOLD_'][1]}".encode() in told
+    spawned = spawn_worker("m1-test")
+    while not (environ := Path(f"/proc/{spawned.process.pid}/environ").read_bytes()):
+        pass  # starting
+    spawned.sock.close()
+    spawned.process.wait()
+    variables = environ.split(b"\0")
+    assert b"MALLOC_TOP_PAD_=4096" in variables
+    assert f"MALLOC_TRIM_THRESHOLD_={KEEP_FREED_SETTINGS['MALLOC_TRIM_THRESHOLD_'][1]}".encode() in variables
 
 
-def test_a_process_with_threads_is_not_copied() -> None:
-    over = threading.Event()
-    thread = threading.Thread(target=over.wait)
+def test_process_with_threads_is_not_forked() -> None:
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
     thread.start()
     assert not can_fork()
-    over.set()
+    stop.set()
     thread.join()
 
 
-def test_a_process_that_lost_a_stream_is_not_copied() -> None:
-    ask = "import os; os.close(0); from sanderling.workers.spawn import can_fork; print(can_fork())"
-    for code, answer in ((ask, b"False"), (ask.replace("os.close(0)", "pass"), b"True")):
-        assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout.strip() == answer
+def test_process_without_a_standard_stream_is_not_forked() -> None:
+    script = "import os; os.close(0); from sanderling.workers.spawn import can_fork; print(can_fork())"
+    for code, output in ((script, b"False"), (script.replace("os.close(0)", "pass"), b"True")):
+        assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout.strip() == output
 
 
-def test_a_copy_holds_none_of_our_files_and_hears_signals_like_a_fresh_process(tmp_path: Path) -> None:
+def test_forked_worker_closes_files_and_resets_signal_handlers(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGTERM, lambda *_: None)
-    with (tmp_path / "ours").open("w"):
-        newborn = fork_worker("m1-test")
-        newborn.sock.sendall(b"\0")  # the first byte of a frame: it waits for the rest
-        while len(held := os.listdir(f"/proc/{newborn.process.pid}/fd")) > 4:
+    with (tmp_path / "open").open("w"):
+        spawned = fork_worker("m1-test")
+        spawned.sock.sendall(b"\0")  # it waits for the rest of the frame
+        while len(descriptors := os.listdir(f"/proc/{spawned.process.pid}/fd")) > 4:
             pass
     signal.signal(signal.SIGTERM, before)
-    os.kill(newborn.process.pid, signal.SIGTERM)
-    assert newborn.process.wait(60) == -signal.SIGTERM
-    assert len(held) == 4  # input, output, errors and the way to us
-    newborn.sock.close()
+    os.kill(spawned.process.pid, signal.SIGTERM)
+    assert spawned.process.wait(60) == -signal.SIGTERM
+    assert len(descriptors) == 4  # standard streams and the socket
+    spawned.sock.close()
 
 
-def test_a_copy_that_fails_ends_there(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_forked_worker_that_fails_exits_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     def fail(*_: object) -> None:
-        raise ValueError("no such life")
+        raise ValueError("failed to start")
 
     monkeypatch.setattr("sanderling.workers.worker.run_worker", fail)
-    newborn = fork_worker("m1-test")
-    newborn.sock.close()
-    assert newborn.process.wait(60) == 1
-    assert "no such life" in capfd.readouterr().err
+    spawned = fork_worker("m1-test")
+    spawned.sock.close()
+    assert spawned.process.wait(60) == 1
+    assert "failed to start" in capfd.readouterr().err
 
 
-def test_patience_with_a_copy_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    newborn = fork_worker("m1-test")
+def test_wait_for_a_forked_worker_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned = fork_worker("m1-test")
     with pytest.raises(subprocess.TimeoutExpired):
-        newborn.process.wait(0)
-    newborn.process.kill()
-    assert newborn.process.wait() == -signal.SIGKILL
-    newborn.process.kill()  # once more does no harm
-    newborn.sock.close()
+        spawned.process.wait(0)
+    spawned.process.kill()
+    assert spawned.process.wait() == -signal.SIGKILL
+    spawned.process.kill()  # no error if repeated
+    spawned.sock.close()
 
 
-def test_a_copy_that_the_system_took_notice_of_has_ended() -> None:
-    newborn = fork_worker("m1-test")
-    newborn.sock.close()
-    os.waitpid(newborn.process.pid, 0)
-    assert newborn.process.poll() == 0
-    newborn.process.kill()  # and does no harm
+def test_forked_worker_reaped_by_others_has_ended() -> None:
+    spawned = fork_worker("m1-test")
+    spawned.sock.close()
+    os.waitpid(spawned.process.pid, 0)
+    assert spawned.process.poll() == 0
+    spawned.process.kill()  # no error

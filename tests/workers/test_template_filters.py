@@ -1,4 +1,4 @@
-"""A brief goes with the letter: the host matches on the spot, and only matches travel."""
+"""Template filters are applied by the migrant, which sends only similar pages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,35 +14,35 @@ from sanderling.workers.migrant.messages import FilteredMessage, MigrantMessage,
 from sanderling.workers.migrant.owner_rules import SiteRules
 from sanderling.workers.migrant.site_reader import SiteResponse
 
-HONEST = site_walk.SiteWalk._report_visit
+REPORT_VISIT = site_walk.SiteWalk._report_visit
 
 
-def test_a_host_sends_only_what_is_built_like_the_samples_and_has_the_rest_for_later(
+def test_migrant_sends_only_similar_pages_and_the_rest_on_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: dict[type[MigrantMessage], set[str]] = {PageMessage: set(), FilteredMessage: set()}
 
-    def watch(self: site_walk.SiteWalk, seen: SiteResponse) -> Iterator[MigrantMessage]:
-        for message in HONEST(self, seen):
+    def record(self: site_walk.SiteWalk, response: SiteResponse) -> Iterator[MigrantMessage]:
+        for message in REPORT_VISIT(self, response):
             if isinstance(message, PageMessage | FilteredMessage):
-                sent[type(message)].add(self.url_paths[seen.visit.id])
+                sent[type(message)].add(self.url_paths[response.visit.id])
             yield message
 
-    monkeypatch.setattr(site_walk.SiteWalk, "_report_visit", watch)
+    monkeypatch.setattr(site_walk.SiteWalk, "_report_visit", record)
     with Web(shop()) as web, serving(tmp_path / "host", SiteRules(web.root)) as address:
-        folder, via = str(tmp_path / "web"), ["--migrant", address.url, "--key", address.key_file]
-        assert main(["similar", f"{web.root}/p/chairs-3.html", "--limit", "29", "-C", folder, *via, *FLAGS]) == 0
+        folder, options = str(tmp_path / "web"), ["--migrant", address.url, "--key", address.key_file]
+        assert main(["similar", f"{web.root}/p/chairs-3.html", "--limit", "29", "-C", folder, *options, *FLAGS]) == 0
         capsys.readouterr()
         main(["pages", "--json", "-C", folder])
-        home = paths(lines(capsys), web.root)
-        assert len(home & PRODUCTS) > 20
+        fetched = paths(lines(capsys), web.root)
+        assert len(fetched & PRODUCTS) > 20
         main(["pages", "--skipped", "--json", "-C", folder])
-        kept = {str(row["url"]).removeprefix(web.root) for row in lines(capsys) if row["reason"] == "not_alike"}
-        assert kept
-        assert kept <= sent[FilteredMessage], "the host decided"
-        assert not kept & sent[PageMessage], "and did not send them"
-        assert main(["crawl", web.root, "-C", folder, *via, *FLAGS]) == 0
+        parked = {str(row["url"]).removeprefix(web.root) for row in lines(capsys) if row["reason"] == "not_alike"}
+        assert parked
+        assert parked <= sent[FilteredMessage], "filtered by the migrant"
+        assert not parked & sent[PageMessage], "not sent"
+        assert main(["crawl", web.root, "-C", folder, *options, *FLAGS]) == 0
         capsys.readouterr()
         main(["pages", "--json", "-C", folder])
-        assert paths(lines(capsys), web.root) >= kept
-        assert kept <= sent[PageMessage]
+        assert paths(lines(capsys), web.root) >= parked
+        assert parked <= sent[PageMessage]

@@ -1,4 +1,4 @@
-"""What goes between coordinator and migrant."""
+"""Frames between coordinator and worker."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from sanderling.storage.collection import open_collection
 from sanderling.workers.worker_protocol import decode_report
 
 
-def test_a_migrant_of_another_version_is_no_damage_of_the_collection(tmp_path: Path) -> None:
+def test_report_of_another_version_is_reported_as_such(tmp_path: Path) -> None:
     assert decode_report(msgspec.msgpack.encode(WorkerReport("m1"))) == WorkerReport("m1")
     with pytest.raises(ClusterUnavailable, match="another version"), open_collection(tmp_path):
         decode_report(msgspec.msgpack.encode({"something": "else"}))

@@ -1,4 +1,4 @@
-"""Choosing among live migrants."""
+"""Choice of workers by AHP."""
 
 import pytest
 
@@ -11,49 +11,51 @@ from sanderling.workers.assignment.criteria import CPU_CRITERION, DEFAULT_CRITER
 HOST = Host("http://a.example")
 
 
-def standing(name: str, load: int = 0, speed: float = 1e6, room: int = 10, affinity: float = 0.0) -> WorkerState:
+def build_state(
+    name: str, load: int = 0, speed: float = 1e6, free_slots: int = 10, affinity: float = 0.0
+) -> WorkerState:
     return WorkerState(
         Heartbeat(worker=name, sent_at=0.0, pending_tasks=load, bytes_per_second=speed, free_disk_bytes=10**9),
-        room,
+        free_slots,
         affinity,
     )
 
 
-def test_the_faster_of_two_equals_goes() -> None:
-    assert AhpStrategy()([standing("slow"), standing("fast", speed=5e6)], HOST) == "fast"
+def test_faster_worker_is_chosen() -> None:
+    assert AhpStrategy()([build_state("slow"), build_state("fast", speed=5e6)], HOST) == "fast"
 
 
-def test_the_less_loaded_of_two_equals_goes() -> None:
-    assert AhpStrategy()([standing("busy", load=50), standing("idle")], HOST) == "idle"
+def test_less_loaded_worker_is_chosen() -> None:
+    assert AhpStrategy()([build_state("busy", load=50), build_state("idle")], HOST) == "idle"
 
 
-def test_a_migrant_that_holds_the_parents_goes() -> None:
-    assert AhpStrategy()([standing("stranger"), standing("friend", affinity=3.0)], HOST) == "friend"
+def test_worker_with_affinity_is_chosen() -> None:
+    assert AhpStrategy()([build_state("new"), build_state("known", affinity=3.0)], HOST) == "known"
 
 
-def test_a_tie_goes_to_the_smallest_id() -> None:
-    assert AhpStrategy()([standing("b"), standing("a"), standing("c")], HOST) == "a"
+def test_tie_is_won_by_the_smallest_id() -> None:
+    assert AhpStrategy()([build_state("b"), build_state("a"), build_state("c")], HOST) == "a"
 
 
-def test_the_verdict_says_why() -> None:
-    verdict = AhpStrategy().score_workers([standing("slow"), standing("fast", speed=3e6)], HOST)
-    assert verdict.workers == ("fast", "slow")
-    assert sum(verdict.scores) == pytest.approx(1)
-    assert verdict.criterion_weights[3] == pytest.approx((0.75, 0.25))
+def test_choice_contains_its_scores() -> None:
+    choice = AhpStrategy().score_workers([build_state("slow"), build_state("fast", speed=3e6)], HOST)
+    assert choice.workers == ("fast", "slow")
+    assert sum(choice.scores) == pytest.approx(1)
+    assert choice.criterion_weights[3] == pytest.approx((0.75, 0.25))
 
 
-def test_of_many_migrants_only_the_least_loaded_compete() -> None:
-    crowd = [standing(f"m{n:03}", load=n) for n in range(100)]
-    assert len(AhpStrategy().score_workers(crowd, HOST).workers) == MAX_CANDIDATES
+def test_least_loaded_workers_are_candidates() -> None:
+    states = [build_state(f"m{n:03}", load=n) for n in range(100)]
+    assert len(AhpStrategy().score_workers(states, HOST).workers) == MAX_CANDIDATES
 
 
-def test_criteria_are_configuration() -> None:
-    scheduler = AhpStrategy((DEFAULT_CRITERIA[0], CPU_CRITERION), parse_matrix("1 1/9\n9 1"))
+def test_criteria_can_be_configured() -> None:
+    strategy = AhpStrategy((DEFAULT_CRITERIA[0], CPU_CRITERION), parse_matrix("1 1/9\n9 1"))
     calm = WorkerState(Heartbeat(worker="calm", sent_at=0.0, pending_tasks=5, cpu_share=0.1))
     hot = WorkerState(Heartbeat(worker="hot", sent_at=0.0, pending_tasks=1, cpu_share=0.95))
-    assert scheduler([calm, hot], HOST) == "calm"
+    assert strategy([calm, hot], HOST) == "calm"
 
 
-def test_a_matrix_of_the_wrong_size_is_refused_at_once() -> None:
+def test_matrix_of_the_wrong_size_is_refused() -> None:
     with pytest.raises(UsageError, match="7 criteria need a matrix of 7 rows"):
         AhpStrategy(DEFAULT_CRITERIA, parse_matrix("1 2\n1/2 1"))

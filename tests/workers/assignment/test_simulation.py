@@ -1,6 +1,6 @@
 """The seeded simulation of benchmarks/crawl/worker_assignment.py, small.
 
-Who ends a crawl on unequal migrants soonest.
+Compares strategies on workers of different speed.
 """
 
 import pytest
@@ -15,10 +15,10 @@ def run(schedule: str, bounded: bool) -> Simulation:
 
 
 @pytest.mark.parametrize("bounded", [False, True])
-def test_ahp_ends_sooner_than_its_rivals_and_loads_migrants_as_they_are_able(bounded: bool) -> None:
+def test_ahp_is_fastest_and_loads_workers_by_ability(bounded: bool) -> None:
     ahp = run("ahp", bounded)
-    for rival in ("round-robin", "hash", "wrr"):
-        assert ahp.clock.now < run(rival, bounded).clock.now, rival
+    for name in ("round-robin", "hash", "wrr"):
+        assert ahp.clock.now < run(name, bounded).clock.now, name
     done = sum(ahp.done.values())
     for kind, able in zip(KINDS, abilities(), strict=True):
         share = ahp.done[kind.name] / done

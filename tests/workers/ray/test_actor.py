@@ -1,4 +1,4 @@
-"""One turn of a migrant on a cluster, without the cluster."""
+"""Turns of a worker actor, without a cluster."""
 
 import socket
 import time
@@ -16,93 +16,93 @@ from sanderling.workers.worker import Worker, compute_fingerprints
 from sanderling.workers.worker_protocol import FetchCommand, FrameBuffer, decode_report, encode_frame
 
 
-def turns(migrant: WorkerActor, *orders: FetchCommand) -> WorkerReport:
-    """Turns until something is said."""
-    sent = [msgspec.msgpack.encode(order) for order in orders]
+def run_turns(actor: WorkerActor, *commands: FetchCommand) -> WorkerReport:
+    """Run run_turns until there is something to report."""
+    encoded = [msgspec.msgpack.encode(command) for command in commands]
     while True:
-        body, load = migrant.run_turn(sent)
-        parcel, sent = decode_report(body), []
-        if parcel.visits or parcel.suspect_token or not load:
-            return parcel
+        body, load = actor.run_turn(encoded)
+        report, encoded = decode_report(body), []
+        if report.visits or report.suspect_token or not load:
+            return report
 
 
-def test_what_became_of_a_suspect_goes_home_before_anything_else_begins() -> None:
+def test_visit_of_a_suspect_is_reported_before_the_next_fetch() -> None:
     with Site({f"/{n}": html(text=f"page {n}") for n in range(4)}) as site:
-        stops = [FetchTask(n, n + 1, Url(f"{site.root}/{n}"), losses=SUSPECT_LOSSES * (n == 0)) for n in range(4)]
-        migrant = WorkerActor("m", msgspec.msgpack.encode(FetchSettings(allow_private=True)))
+        tasks = [FetchTask(n, n + 1, Url(f"{site.root}/{n}"), losses=SUSPECT_LOSSES * (n == 0)) for n in range(4)]
+        actor = WorkerActor("m", msgspec.msgpack.encode(FetchSettings(allow_private=True)))
         try:
-            told = turns(
-                migrant, FetchCommand(FetchBatch(Host(site.root), tuple(stops), delay_seconds=0.0, max_connections=4))
+            report = run_turns(
+                actor, FetchCommand(FetchBatch(Host(site.root), tuple(tasks), delay_seconds=0.0, max_connections=4))
             )
-            assert (told.suspect_token, told.visits, site.hits["/0"]) == (1, (), 0), "it is told before it is asked for"
-            came = turns(migrant)
-            assert [visit.id for visit in came.visits] == [0]
-            assert sum(site.hits[f"/{n}"] for n in (1, 2, 3)) == 0, "else it would be to blame for what they do"
-            found: list[int] = []
-            while len(found) < 3:
-                found += [visit.id for visit in turns(migrant).visits]
-            assert sorted(found) == [1, 2, 3]
+            assert (report.suspect_token, report.visits, site.hits["/0"]) == (1, (), 0), "reported before the fetch"
+            report = run_turns(actor)
+            assert [visit.id for visit in report.visits] == [0]
+            assert sum(site.hits[f"/{n}"] for n in (1, 2, 3)) == 0, "a crash must be attributable"
+            visited: list[int] = []
+            while len(visited) < 3:
+                visited += [visit.id for visit in run_turns(actor).visits]
+            assert sorted(visited) == [1, 2, 3]
         finally:
-            migrant.fetch_loop.close()
+            actor.fetch_loop.close()
 
 
 SETTINGS = FetchSettings(allow_private=True, lease_seconds=30.0)
 
 
-def batch(site: Site) -> FetchCommand:
-    stops = tuple(FetchTask(n, n + 1, Url(f"{site.root}/{n}")) for n in range(4))
-    return FetchCommand(FetchBatch(Host(site.root), stops, delay_seconds=0.0, max_connections=4))
+def build_command(site: Site) -> FetchCommand:
+    tasks = tuple(FetchTask(n, n + 1, Url(f"{site.root}/{n}")) for n in range(4))
+    return FetchCommand(FetchBatch(Host(site.root), tasks, delay_seconds=0.0, max_connections=4))
 
 
-@pytest.mark.parametrize(("oldest", "gap"), [(31.0, 0.0), (0.0, 31.0)])
-def test_actor_returns_urls_whose_leases_expired_without_a_request(oldest: float, gap: float) -> None:
+@pytest.mark.parametrize(("oldest_age", "gap"), [(31.0, 0.0), (0.0, 31.0)])
+def test_actor_returns_urls_whose_leases_expired_without_a_request(oldest_age: float, gap: float) -> None:
     with Site({f"/{n}": html(text=f"page {n}") for n in range(4)}) as site:
-        migrant = WorkerActor("m", msgspec.msgpack.encode(SETTINGS))
+        actor = WorkerActor("m", msgspec.msgpack.encode(SETTINGS))
         try:
-            migrant.last_turn -= gap
-            body, load = migrant.run_turn([msgspec.msgpack.encode(batch(site))], oldest)
+            actor.last_turn -= gap
+            body, load = actor.run_turn([msgspec.msgpack.encode(build_command(site))], oldest_age)
             outcomes = [visit.outcome for visit in decode_report(body).visits]
             assert (outcomes, load, site.hits.total()) == ([Outcome.RETURNED] * 4, 0, 0)
-            assert len(turns(migrant, batch(site)).visits) > 0
-            assert site.hits.total() > 0, "a worker that is heard again fetches what it is sent from then on"
+            assert len(run_turns(actor, build_command(site)).visits) > 0
+            assert site.hits.total() > 0, "new commands are executed"
         finally:
-            migrant.fetch_loop.close()
+            actor.fetch_loop.close()
 
 
-def test_process_that_was_stopped_for_longer_than_a_lease_returns_its_urls_without_a_request() -> None:
-    ours, theirs = socket.socketpair()
-    theirs.setblocking(False)
-    trip = FetchLoop(SETTINGS, compute_fingerprints, name="m", packs_links=True)
-    with Site({f"/{n}": html(text=f"page {n}") for n in range(4)}) as site, ours, theirs:
+def test_worker_suspended_for_longer_than_a_lease_returns_its_urls() -> None:
+    parent, child = socket.socketpair()
+    child.setblocking(False)
+    fetch_loop = FetchLoop(SETTINGS, compute_fingerprints, name="m", packs_links=True)
+    with Site({f"/{n}": html(text=f"page {n}") for n in range(4)}) as site, parent, child:
         try:
-            worker = Worker("m", trip, theirs, SETTINGS.lease_seconds)
+            worker = Worker("m", fetch_loop, child, SETTINGS.lease_seconds)
             worker.last_poll -= 31.0
-            ours.sendall(encode_frame(batch(site)))
+            parent.sendall(encode_frame(build_command(site)))
             assert worker._handle_commands()
             inbox = FrameBuffer()
-            inbox.receive(ours)
+            inbox.receive(parent)
             outcomes = [visit.outcome for body in inbox.pop_frames() for visit in decode_report(body).visits]
-            assert (outcomes, trip.load, site.hits.total()) == ([Outcome.RETURNED] * 4, 0, 0)
+            assert (outcomes, fetch_loop.load, site.hits.total()) == ([Outcome.RETURNED] * 4, 0, 0)
         finally:
-            trip.close()
+            fetch_loop.close()
 
 
 class TurnRecorder:
-    """Stands for a Ray actor: records with which age its turn was started."""
+    """A fake Ray actor that records the ages passed to its run_turns."""
 
     def __init__(self) -> None:
         self.run_turn = self
         self.ages: list[float] = []
 
-    def remote(self, orders: list[bytes], oldest: float) -> str:
-        self.ages.append(oldest)
+    def remote(self, commands: list[bytes], oldest_age: float) -> str:
+        self.ages.append(oldest_age)
         return "turn"
 
 
-def test_driver_tells_for_how_long_the_oldest_order_has_waited() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        driver, actor = RayDriver(None, b"", theirs), TurnRecorder()
+def test_driver_passes_the_age_of_the_oldest_command() -> None:
+    parent, child = socket.socketpair()
+    with parent, child:
+        driver, actor = RayDriver(None, b"", child), TurnRecorder()
         driver.actors["m"] = actor
         now = time.monotonic()
         driver.pending_commands["m"] = [ForwardCommand("m", b"", now - 200), ForwardCommand("m", b"", now)]

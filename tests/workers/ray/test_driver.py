@@ -1,4 +1,4 @@
-"""Where a migrant is put on a cluster."""
+"""Placement of workers on the nodes of a cluster."""
 
 from collections import Counter
 
@@ -12,13 +12,13 @@ NODES = [
 ]
 
 
-def test_migrants_near_one_label_are_spread_over_the_nodes_that_have_it() -> None:
-    housed = Counter[str]()
+def test_workers_with_a_label_are_spread_over_its_nodes() -> None:
+    counts = Counter[str]()
     for _ in range(6):
-        housed[find_node(NODES, "near-eu", housed)] += 1
-    assert housed == {"a": 3, "c": 3}
+        counts[find_node(NODES, "near-eu", counts)] += 1
+    assert counts == {"a": 3, "c": 3}
 
 
-def test_a_node_that_died_houses_nobody() -> None:
+def test_dead_node_is_not_chosen() -> None:
     assert find_node(NODES, "near-us", Counter()) == ""
     assert find_node(NODES, "near-mars", Counter()) == ""

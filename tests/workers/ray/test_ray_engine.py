@@ -1,4 +1,4 @@
-"""The whole crawler with its migrants on a real Ray cluster: a node dies on the way, then the head."""
+"""Crawls on a real Ray cluster, during which a node or the head dies."""
 
 import json
 import os
@@ -31,16 +31,16 @@ from sanderling.warc.warc_reader import StoredRecord, iterate_records
 from sanderling.workers.ray.ray_engine import DriverProcess, RayEngine
 
 PAGES = 300
-HELD = 3 * 160 + 3  # three migrants, what each holds at most, and their questions for robots.txt
-PATIENT = FetchSettings(allow_private=True, idle_timeout=900.0, timeout=900.0, robots_timeout=900.0)
+MAX_REPEATED = 3 * 160 + 3  # tasks of three workers, and their requests for robots.txt
+SETTINGS = FetchSettings(allow_private=True, idle_timeout=900.0, timeout=900.0, robots_timeout=900.0)
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Ray's own threads and sockets
 
 
-class Patient(Site):
-    """Answers the second half only when the gate is open, so that what happens happens in the middle of the crawl."""
+class GatedSite(Site):
+    """Delays the second half of its pages until `gate` is set."""
 
-    def __init__(self, found: dict[str, Page]) -> None:
-        super().__init__(found)
+    def __init__(self, pages: dict[str, Page]) -> None:
+        super().__init__(pages)
         self.half, self.gate = threading.Event(), threading.Event()
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
@@ -50,7 +50,7 @@ class Patient(Site):
         super().answer(handler)
 
 
-def request_for(site: Site) -> CrawlRequest:
+def build_request(site: Site) -> CrawlRequest:
     return CrawlRequest(
         (site.root + "/",),
         scope=ScopeSettings(sitemaps=False),
@@ -60,8 +60,8 @@ def request_for(site: Site) -> CrawlRequest:
     )
 
 
-class Crawling:
-    """A crawl in a thread of its own."""
+class CrawlThread:
+    """A crawl in a thread."""
 
     def __init__(self, site: Site, folder: Path, engine: RayEngine) -> None:
         self.coordinator: Coordinator | None = None
@@ -73,7 +73,10 @@ class Crawling:
     def _run(self, site: Site, folder: Path, engine: RayEngine) -> None:
         try:
             self.summary = crawl(
-                folder, request_for(site), engine=engine, on_start=lambda found: setattr(self, "coordinator", found)
+                folder,
+                build_request(site),
+                engine=engine,
+                on_start=lambda started: setattr(self, "coordinator", started),
             )
         except BaseException as error:
             self.failure = error
@@ -87,12 +90,12 @@ class Crawling:
             time.sleep(0.02)
 
 
-def was_lost(folder: Path) -> int:
+def count_lost(folder: Path) -> int:
     return (folder / "logs" / "migrants.log").read_text().count(" lose ")
 
 
-def check(folder: Path, site: Site) -> None:
-    """Everything is stored, once; what was asked for twice was in somebody's hands."""
+def check_stored(folder: Path, site: Site) -> None:
+    """Check that each page is stored once, and that only leased pages were fetched twice."""
     with open_collection_read_only(folder) as collection:
         assert {row.url for row in load_pages(collection.db)} == {site.root + path for path in site.pages}
     records = [record for path in (folder / "archive").glob("*.gz") for record in iterate_records(path)]
@@ -100,12 +103,12 @@ def check(folder: Path, site: Site) -> None:
         r.url for r in records if isinstance(r, StoredRecord) and (r.record_type, r.status) == ("response", 200)
     ]
     assert len(archived) == len(set(archived)) == PAGES
-    assert sum(site.hits.values()) - PAGES <= HELD
+    assert sum(site.hits.values()) - PAGES <= MAX_REPEATED
 
 
 @pytest.fixture(autouse=True, scope="module")
-def no_tokens() -> Iterator[None]:
-    """Ray asks for a token where an earlier Ray of this user left one; these clusters last for a minute."""
+def disable_ray_tokens() -> Iterator[None]:
+    """Disable tokens, which Ray requires if an earlier cluster of the user left some."""
     before = os.environ.get("RAY_AUTH_MODE")
     os.environ["RAY_AUTH_MODE"] = "disabled"
     yield
@@ -115,12 +118,12 @@ def no_tokens() -> Iterator[None]:
         os.environ["RAY_AUTH_MODE"] = before
 
 
-def patiently(begin: Callable[[], Any]) -> Any:
-    """Ray gives up after half a minute, however busy the machine is: then it is asked again."""
+def retry(start: Callable[[], Any]) -> Any:
+    """Retry, because Ray times out after 30 seconds on a busy machine."""
     deadline = time.monotonic() + 300
     while True:
         try:
-            return begin()
+            return start()
         except Exception:
             if time.monotonic() > deadline:
                 raise
@@ -129,39 +132,39 @@ def patiently(begin: Callable[[], Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    """A head and two more nodes on this machine, each with a label of its own."""
+    """Start a head node and two labeled nodes on this machine."""
     pytest.importorskip("ray")
     utils = pytest.importorskip("ray.cluster_utils")
     head = {"num_cpus": 1, "include_dashboard": False}
-    cluster = patiently(lambda: utils.Cluster(initialize_head=True, head_node_args=head))
-    labels = [{f"near{n}": 1} for n in range(2)]
-    near = [patiently(partial(cluster.add_node, wait=False, num_cpus=1, resources=label)) for label in labels]
+    cluster = retry(lambda: utils.Cluster(initialize_head=True, head_node_args=head))
+    labels = [{f"labeled{n}": 1} for n in range(2)]
+    labeled = [retry(partial(cluster.add_node, wait=False, num_cpus=1, resources=label)) for label in labels]
     cluster.wait_for_nodes(300)
-    yield cluster, near
+    yield cluster, labeled
     cluster.shutdown()
 
 
-def test_a_node_that_dies_loses_nothing(tmp_path: Path, nodes: Any) -> None:
-    cluster, near = nodes
-    with Patient(tree(PAGES)) as site:
-        engine = RayEngine(PATIENT, cluster.address, ("near0", "near1"))
-        patiently(engine.open)
-        crawling = Crawling(site, tmp_path, engine)
+def test_dead_node_loses_no_page(tmp_path: Path, nodes: Any) -> None:
+    cluster, labeled = nodes
+    with GatedSite(tree(PAGES)) as site:
+        engine = RayEngine(SETTINGS, cluster.address, ("near0", "near1"))
+        retry(engine.open)
+        crawling = CrawlThread(site, tmp_path, engine)
         try:
             crawling.wait(site.half.is_set)
-            cluster.remove_node(near[1], allow_graceful=False)
-            crawling.wait(lambda: was_lost(tmp_path) > 0)
+            cluster.remove_node(labeled[1], allow_graceful=False)
+            crawling.wait(lambda: count_lost(tmp_path) > 0)
         finally:
             site.gate.set()
             crawling.thread.join()
         assert crawling.summary is not None, crawling.failure
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
         assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
-        check(tmp_path, site)
+        check_stored(tmp_path, site)
 
 
-class Head:
-    """The head of a cluster in a session of processes that can be killed and begun again at the same address."""
+class HeadNode:
+    """A head node that can be killed and restarted at the same address."""
 
     SCRIPT = "from ray.scripts.scripts import main; main()"
 
@@ -179,12 +182,12 @@ class Head:
         )
         deadline = time.monotonic() + 300
         while not (self.folder / "session_latest" / "sockets" / "raylet").exists():
-            assert self.process.poll() is None, "it ended"
+            assert self.process.poll() is None, "the head node has ended"
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """The machine of the head loses power."""
+        """Kill all processes of the head node."""
         assert self.process is not None
         for pid in [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]:
             if self._is_ours(pid):
@@ -201,27 +204,26 @@ class Head:
 
 
 @pytest.fixture
-def head() -> Iterator[Head]:
-    """The head of a cluster."""
+def head() -> Iterator[HeadNode]:
     pytest.importorskip("ray")
-    found = Head(Path(f"/tmp/ray-{os.getpid()}"))  # Ray's sockets need a short path
-    found.start()
-    yield found
-    found.kill()
+    node = HeadNode(Path(f"/tmp/ray-{os.getpid()}"))  # Ray's sockets need a short path
+    node.start()
+    yield node
+    node.kill()
 
 
-def test_a_head_that_dies_and_returns_loses_nothing(
-    tmp_path: Path, head: Head, monkeypatch: pytest.MonkeyPatch
+def test_head_that_dies_and_returns_loses_no_page(
+    tmp_path: Path, head: HeadNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "10")  # a driver gives its head up earlier than usual
-    with Patient(tree(PAGES)) as site:
-        engine = RayEngine(PATIENT, head.address)
-        patiently(engine.open)
-        crawling = Crawling(site, tmp_path, engine)
+    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "10")  # shorter than the default
+    with GatedSite(tree(PAGES)) as site:
+        engine = RayEngine(SETTINGS, head.address)
+        retry(engine.open)
+        crawling = CrawlThread(site, tmp_path, engine)
         try:
             crawling.wait(site.half.is_set)
             head.kill()
-            crawling.wait(lambda: was_lost(tmp_path) >= 3)
+            crawling.wait(lambda: count_lost(tmp_path) >= 3)
             head.start()
         finally:
             site.gate.set()
@@ -229,32 +231,32 @@ def test_a_head_that_dies_and_returns_loses_nothing(
         assert crawling.summary is not None, crawling.failure
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
         assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
-        check(tmp_path, site)
+        check_stored(tmp_path, site)
 
 
-KILLER = """
+KILLING_PATCH = """
 import os, signal
 from sanderling.fetch.process import ResponseProcessor
 process = ResponseProcessor.process
-ResponseProcessor.process = lambda self, stop, reply, at: (
-    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else process(self, stop, reply, at)
+ResponseProcessor.process = lambda self, task, response, at: (
+    os.kill(os.getpid(), signal.SIGKILL) if b"poison" in response.body else process(self, task, response, at)
 )
 """
-CHOKER = """
+FAILING_PATCH = """
 from sanderling.fetch.process import ResponseProcessor
 process = ResponseProcessor.process
-def choke(self, stop, reply, at):
-    if b"poison" in reply.body:
+def fail(self, task, response, at):
+    if b"poison" in response.body:
         raise MemoryError
-    return process(self, stop, reply, at)
-ResponseProcessor.process = choke
+    return process(self, task, response, at)
+ResponseProcessor.process = fail
 """
 
 
-@pytest.mark.parametrize("harm", [KILLER, CHOKER])
-def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: Path, harm: str) -> None:
+@pytest.mark.parametrize("patch", [KILLING_PATCH, FAILING_PATCH])
+def test_only_the_page_that_kills_workers_is_given_up(tmp_path: Path, patch: str) -> None:
     pytest.importorskip("ray")
-    (tmp_path / "sitecustomize.py").write_text(harm)
+    (tmp_path / "sitecustomize.py").write_text(patch)
     with Site(tree(40, fan=40)) as site:
         site.pages["/p20"] = html(text="poison")
         command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
@@ -271,16 +273,16 @@ def test_a_page_that_kills_whoever_reads_it_is_given_up_and_no_other(tmp_path: P
         lost = [row.url for row in load_skipped_urls(collection.db) if row.reason == Reason.WORKER_LOST]
     assert lost == [site.root + "/p20"]
     lines = (tmp_path / "c" / "logs" / "migrants.log").read_text()
-    assert lines.count(" lose ") <= 8, "nobody is lost but who read it"
+    assert lines.count(" lose ") <= 8, "only workers that read the page are lost"
 
 
-def test_a_label_that_no_node_has_gets_a_sentence(nodes: Any) -> None:
+def test_unknown_label_is_reported(nodes: Any) -> None:
     cluster, _ = nodes
-    with pytest.raises(ClusterUnavailable, match="no node has the label 'near-mars'"):
-        RayEngine(PATIENT, cluster.address, ("near0", "near-mars")).open()
+    with pytest.raises(ClusterUnavailable, match="no node has the label 'labeled-mars'"):
+        RayEngine(SETTINGS, cluster.address, ("near0", "labeled-mars")).open()
 
 
-def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
+def test_unreachable_cluster_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                "http://127.0.0.1:1/", "-C", str(tmp_path), "--engine", "ray", "--address",
@@ -291,28 +293,28 @@ def test_a_cluster_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_cluster_of_our_own_is_started_once_beside_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_cluster_is_started_once_with_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     started: list[DriverProcess] = []
 
-    class Counted(DriverProcess):
+    class CountedProcess(DriverProcess):
         def __init__(self) -> None:
             super().__init__()
             started.append(self)
 
-    monkeypatch.setattr("sanderling.workers.ray.ray_engine.DriverProcess", Counted)
+    monkeypatch.setattr("sanderling.workers.ray.ray_engine.DriverProcess", CountedProcess)
     with Site({"/": html("/a"), "/a": html()}) as site:
-        line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
-        assert main([*line, "--limit", "1"]) in (0, 13)
-        assert main([*line, "--clean", "--yes", "--engine", "ray", "--json"]) == 0
+        command = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
+        assert main([*command, "--limit", "1"]) in (0, 13)
+        assert main([*command, "--clean", "--yes", "--engine", "ray", "--json"]) == 0
     assert len(started) == 1
-    assert started[0].process.returncode == 0  # it was told to leave, and took its Ray with it
+    assert started[0].process.returncode == 0  # it was shut down with its cluster
     with open_collection_read_only(tmp_path) as collection:
         assert len(list(load_pages(collection.db))) == 2
 
 
 def test_ray_processes_do_not_execute_files_of_the_working_directory(tmp_path: Path) -> None:
-    """Ray adds the working directory of its driver to the path of its workers; the folder of a user is no library."""
+    """Ray adds the working directory of its driver to the import path of its workers."""
     pytest.importorskip("ray")
     (here := tmp_path / "here").mkdir()
     trap = f"import os, pathlib; pathlib.Path({str(tmp_path)!r}, f'executed-{{os.getpid()}}').write_text(__file__)\n"

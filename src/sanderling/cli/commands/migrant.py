@@ -56,7 +56,7 @@ host.toml:
   not_paths = ["/private/"]
   hours = "22-6"                      # UTC
   pages_per_second = 50
-  pack = "auto"                       # a first answer: small, fast, or small where the web server compresses
+  compression = "auto"                # of a first crawl: small, fast, or auto (small if the web server compresses)
 """
 GROUPS = (WorkerSettings,)
 ONLY = ("migrant", "key", "migrant_ca")

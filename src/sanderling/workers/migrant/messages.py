@@ -33,8 +33,8 @@ DIGEST_CHECK_BYTES = 4  # digest bytes returned with a page: enough to detect da
 TICKS_PER_SECOND = 100.0  # resolution of times in messages; more digits would not compress
 ZSTD_LEVEL = 9  # measured on five documentation sites: 12 saves 3 % more in twice the time
 ZSTD_WINDOW_LOG = 25  # 32 MB of earlier messages
-# First response about a site, compressed small (measured on five documentation sites): 17 needs 31 to 49 % of the
-# bytes of gzip. 19 saves 2 to 7 % more in 1.5 to 2 times the CPU time; 22 needs 700 MB of memory.
+# First response about a site, compressed small (measured on five documentation sites): 17 needs 22 to 49 % of the
+# bytes of gzip. 19 saves 3 to 10 % more in 1.5 to 3 times the CPU time; 22 needs 700 MB of memory.
 SMALL_ZSTD_LEVEL = 17
 SMALL_ZSTD_WINDOW_LOG = 27  # 128 MB of earlier messages; saves 4 % on a site of 128 MB
 REQUEST_LIFETIME_SECONDS = 120.0
