@@ -239,7 +239,7 @@ def test_a_migrant_paused_for_longer_than_its_lease_loses_it_and_its_late_result
     assert (crew.summary.finish_reason, crew.summary.pages, crew.summary.failed) == ("done", 202, 0)
     assert visits(tmp_path) == (202, 202), "nothing lost, nothing stored twice"
     assert sum(site.hits.values()) - len(site.hits) <= victim["load"], "asked again at most for what it held"
-    assert f"migrant {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
+    assert f"worker {victim['id']} is silent" in (tmp_path / "logs" / "crawl.log").read_text()
 
 
 def test_a_crawl_whose_only_migrant_is_silent_gets_another(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_pages_that_are_due_often_are_told_from_the_rest(tmp_path: Path, monkeyp
             tmp_path,
             request,
             clock=later,
-            on_start=lambda crew: monkeypatch.setattr(crew.queue_due_pages, "tell", told.append),
+            on_start=lambda crew: monkeypatch.setattr(crew.queue_due_pages, "on_host_intervals", told.append),
         )
         assert summary.visited == 12
     assert told[0].keys() == {site.root}
