@@ -73,7 +73,7 @@ def test_healthy_reports_allow_early_dispatch() -> None:
     assert build_dispatcher().can_dispatch_early([HEALTHY, build_report(Outcome.GONE)])
 
 
-@pytest.mark.parametrize("trouble", [build_report(Outcome.RETRY, Reason.RATE_LIMITED), build_report(Outcome.RETURNED)])
+@pytest.mark.parametrize("failure", [build_report(Outcome.RETRY, Reason.RATE_LIMITED), build_report(Outcome.RETURNED)])
 def test_failed_visits_prevent_early_dispatch(failure: WorkerReport) -> None:
     assert not build_dispatcher().can_dispatch_early([HEALTHY, failure])
 

@@ -93,11 +93,11 @@ def address(path: str) -> str:
 
 
 @contextmanager
-def running(command: list[str], rows: str = "") -> Iterator[None]:
+def running(command: list[str], ready_line: str = "") -> Iterator[None]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr
     try:
-        while rows and rows not in process.stderr.readline():
+        while ready_line and ready_line not in process.stderr.readline():
             assert process.poll() is None
         yield
     finally:
