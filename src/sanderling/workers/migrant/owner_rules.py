@@ -295,7 +295,6 @@ class LastRequestTimes:
 
 
 def _read_times(file: Path) -> dict[str, float]:
-    try:
+    with suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(file.read_bytes(), type=dict[str, float])
-    except (OSError, msgspec.DecodeError):
-        return {}
+    return {}
