@@ -1,14 +1,17 @@
 """Wiring of the crawl context: every component uses the same ordering."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.site import Site, html
 
 from sanderling.config.settings import HttpSettings, OrderingSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.crawl import open_context
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
+from sanderling.errors import DatabaseUnavailable
 from sanderling.frontier.ordering.persistence import BLOB_NAME
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.templates.driven_ordering import Driven
@@ -61,3 +64,25 @@ def test_driven_crawl_keeps_saved_state_of_collection_ordering(tmp_path: Path, s
         before = load_state()
         crawl_driven(tmp_path, site)
     assert load_state() == before
+
+
+def test_an_unavailable_database_is_reported_with_what_happens_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    outcomes: Iterator[DatabaseUnavailable | str] = iter([DatabaseUnavailable("connection refused"), "done"])
+    monkeypatch.setattr(open_context, "has_collection", lambda _folder: True)
+    monkeypatch.setattr(open_context, "read_database_url", lambda _folder: "postgresql://db/crawl")
+    monkeypatch.setattr(open_context, "_wait_for_store", lambda _store: None)
+
+    def attempt() -> str:
+        outcome = next(outcomes)
+        if isinstance(outcome, DatabaseUnavailable):
+            raise outcome
+        return outcome
+
+    assert open_context.run_with_store_retries(tmp_path, "postgresql://db/crawl", attempt) == "done"
+    unavailable, available = (record.getMessage() for record in caplog.records)
+    assert "database unavailable since" in unavailable
+    assert "connection refused" in unavailable
+    assert "retrying for 5 minutes, then the crawl stops with exit code 17" in unavailable
+    assert "available again" in available

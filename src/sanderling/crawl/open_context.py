@@ -1,6 +1,8 @@
 """Build the crawl context of a collection."""
 
 import json
+import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -68,6 +70,7 @@ from sanderling.warc.remote import RemoteArchive, open_remote_archive
 MAX_RETRIES = 2
 BLOCKLIST_META_KEY = "forgotten"  # meta table: patterns of deleted URLs, which are never queued again
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -259,10 +262,21 @@ def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -
     while True:
         try:
             return attempt()
-        except DatabaseUnavailable:
+        except DatabaseUnavailable as error:
             if not read_database_url(folder):
                 raise
+            from sanderling.db.postgres import RECONNECT_SECONDS
+
+            log.warning(
+                "database unavailable since %s (%s); retrying for %d minutes, then the crawl stops with exit code %d"
+                " and the same command resumes it",
+                time.strftime("%H:%M:%S"),
+                error,
+                RECONNECT_SECONDS // 60,
+                error.exit_code,
+            )
             _wait_for_store(read_database_url(folder))
+            log.warning("database available again at %s; resuming after the last commit", time.strftime("%H:%M:%S"))
 
 
 def _wait_for_store(store: str, timeout_seconds: float | None = None) -> None:
