@@ -103,7 +103,7 @@ class Dispatcher:
         """
         queue, migrant_hosts = self.context.queue, self.list_migrant_sites()
         if migrant_hosts != queue.politeness.migrant_hosts:
-            queue.politeness = msgspec.structs.replace(queue.politeness, migrant_hosts=migrant_hosts)
+            queue.set_migrant_hosts(migrant_hosts)
 
     def can_dispatch_early(self, reports: Iterable[WorkerReport]) -> bool:
         """Whether these reports can neither change ranks nor slow a host down."""

@@ -226,11 +226,10 @@ def _open_url_filter(db: Connection, scope: ScopeSettings, seeds: Sequence[Norma
 
 def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_filter: UrlFilter) -> UrlQueue:
     """Open the queue, and mark hosts at their page limit as full."""
-    queue = UrlQueue(db, build_politeness(request), ordering.host_preference)
-    if request.limits.limit_per_host:
-        queue.quota = HostQuota(db, request.limits.limit_per_host)
-        url_filter.full_hosts.update(queue.quota.find_full_hosts())
-    return queue
+    quota = HostQuota(db, request.limits.limit_per_host) if request.limits.limit_per_host else None
+    if quota is not None:
+        url_filter.full_hosts.update(quota.find_full_hosts())
+    return UrlQueue(db, build_politeness(request), ordering.host_preference, quota)
 
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:

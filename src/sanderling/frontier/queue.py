@@ -5,6 +5,8 @@ Politeness is decided here, in the transaction that grants the leases.
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from sanderling.db.connection import Connection
 from sanderling.frontier import leases
 from sanderling.frontier.host_quota import HostQuota
@@ -35,13 +37,21 @@ class UrlQueue:
     """Grants leases on queued URLs and ends them."""
 
     def __init__(
-        self, db: Connection, politeness: Politeness, host_preference: HostPreference = HostPreference.BEST
+        self,
+        db: Connection,
+        politeness: Politeness,
+        host_preference: HostPreference = HostPreference.BEST,
+        quota: HostQuota | None = None,
     ) -> None:
         self.db = db
         self.politeness = politeness
         self.host_preference = host_preference
-        self.quota: HostQuota | None = None  # None: no limit per host
+        self.quota = quota  # None: no limit per host
         self.isolated_tokens: dict[str, int] = {}  # worker -> lease it fetches with nothing in parallel
+
+    def set_migrant_hosts(self, hosts: frozenset[Host]) -> None:
+        """Set the hosts that migrants fetch now, without a crawl delay of ours."""
+        self.politeness = replace(self.politeness, migrant_hosts=hosts)
 
     def find_ready_hosts(
         self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
