@@ -44,8 +44,8 @@ from sanderling.cli.arguments import (
     print_rows,
 )
 from sanderling.cli.commands.diff import NOTHING_WATCHED, parse_user_rules
-from sanderling.cli.time_format import format_iso, format_short, parse_time
 from sanderling.config.settings import ComparisonSettings
+from sanderling.config.time_format import format_iso, format_short, parse_time
 from sanderling.errors import UsageError, build_write_error
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_urls

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, format_value, print_json
-from sanderling.cli.time_format import format_iso
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings
+from sanderling.config.time_format import format_iso
 from sanderling.crawl.probe import ProbeResult, probe_robots, probe_url
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, parse_seed
 from sanderling.discovery.entry_types import SitemapKind

@@ -8,7 +8,7 @@ import time
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, confirm, print_json, print_message, print_rows
-from sanderling.cli.time_format import parse_time
+from sanderling.config.time_format import parse_time
 from sanderling.deletion.delete_pages import DeletionReport, delete_pages
 from sanderling.deletion.selection import (
     DeletionPreview,

@@ -12,8 +12,8 @@ from sanderling.changes.render import render_html, render_lines
 from sanderling.changes.versions import ArchivedVersion, list_versions, read_version
 from sanderling.changes.word_report import DiffReport, build_diff_report
 from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
-from sanderling.cli.time_format import format_iso, format_short, parse_time_inclusive
 from sanderling.config.settings import ComparisonSettings
+from sanderling.config.time_format import format_iso, format_short, parse_time_inclusive
 from sanderling.content.user_rules import UserRules, validate_user_rules
 from sanderling.errors import UsageError
 from sanderling.storage.collection import Collection, open_collection_read_only

@@ -6,7 +6,7 @@ import time
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, fold_line, print_json
-from sanderling.cli.time_format import format_iso, format_short
+from sanderling.config.time_format import format_iso, format_short
 from sanderling.crawl.explain import PRIORITY_LIST_COUNT, UrlExplanation, explain_url
 from sanderling.frontier.ordering.ordering_registry import ORDERINGS
 from sanderling.storage.collection import open_collection_read_only

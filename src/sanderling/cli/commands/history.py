@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, print_json, print_rows
-from sanderling.cli.time_format import format_iso, format_short
+from sanderling.config.time_format import format_iso, format_short
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.page_history import (
     COUNT_CHANGES_SQL,

@@ -6,8 +6,8 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 
 from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_rows
-from sanderling.cli.time_format import format_iso, format_short, parse_time
 from sanderling.config.loader import suggest_or_list_names
+from sanderling.config.time_format import format_iso, format_short, parse_time
 from sanderling.crawl.stop import FinishReason
 from sanderling.dedup.near_duplicates import NearDuplicatePair, load_pairs
 from sanderling.errors import UsageError

@@ -21,7 +21,6 @@ from sanderling.cli.progress import (
     stop_on_signals,
     warn_about_damage,
 )
-from sanderling.cli.time_format import format_iso, format_short
 from sanderling.config.loader import build_group, suggest_or_list_names
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
@@ -35,6 +34,7 @@ from sanderling.config.settings import (
     UrlCacheSettings,
     WorkerSettings,
 )
+from sanderling.config.time_format import format_iso, format_short
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, list_due_pages, refresh
 from sanderling.crawl.request import CrawlRequest

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from sanderling.cli.arguments import CommandCall, can_draw, fold_line, parse_whole_number, print_json, print_message
-from sanderling.cli.time_format import format_iso
+from sanderling.config.time_format import format_iso
 from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.storage.collection import open_collection_read_only
 

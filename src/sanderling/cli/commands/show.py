@@ -6,7 +6,7 @@ import time
 
 from sanderling.changes.versions import extract_document_text
 from sanderling.cli.arguments import CommandCall, print_json, print_message
-from sanderling.cli.time_format import parse_time_inclusive
+from sanderling.config.time_format import parse_time_inclusive
 from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.text import render_text

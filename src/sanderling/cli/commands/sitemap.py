@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sanderling.cli.arguments import CommandCall, print_json, print_message
-from sanderling.cli.time_format import format_iso
 from sanderling.clock import parse_http_date
+from sanderling.config.time_format import format_iso
 from sanderling.discovery.entry_types import SitemapEntry, SitemapLimits
 from sanderling.discovery.sitemap_writer import write_sitemaps
 from sanderling.errors import UsageError, build_write_error

@@ -9,7 +9,7 @@ import msgspec
 
 from sanderling.cli.arguments import CommandCall, fold_line, print_json
 from sanderling.cli.progress import format_size
-from sanderling.cli.time_format import format_iso, shorten_iso
+from sanderling.config.time_format import format_iso, shorten_iso
 from sanderling.crawl.depth import count_levels, load_drawn_depths
 from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
