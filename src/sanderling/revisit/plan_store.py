@@ -2,7 +2,6 @@
 
 import heapq
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -10,7 +9,6 @@ from msgspec import Struct
 from sanderling.db.connection import Connection, select_by_ids
 from sanderling.revisit.change_lists import TRUSTED_SQL
 from sanderling.revisit.visit_history import VisitHistory, decode_history, encode_history, start_history
-from sanderling.urls.scope import get_site
 
 
 class PlanRow(Struct, frozen=True):
@@ -172,20 +170,10 @@ def _parse_row(values: Sequence[Any]) -> PlanRow:
     id_, name, path, state, due_at, planned_at, weight, ripe = values
     return PlanRow(
         id_,
-        build_group_url(name, path),
+        name + path,
         decode_history(state) if state else EMPTY_HISTORY,
         due_at,
         planned_at,
         weight,
         ripe,
     )
-
-
-def build_group_url(host_name: str, path: str) -> str:
-    """Build the URL that groups refer to, without scheme and `www.` differences."""
-    return f"http://{_normalize_site(host_name)}{path}"
-
-
-@lru_cache(4096)
-def _normalize_site(host_name: str) -> str:
-    return get_site(host_name + "/")

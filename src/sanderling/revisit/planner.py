@@ -6,6 +6,7 @@ outdated: the price moves, related pages become active. So `select_due` scores a
 """
 
 import sys
+from collections.abc import Callable
 from math import exp, log
 from operator import itemgetter
 
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval
 from sanderling.revisit.model.activity import BINS_PER_INTERVAL
 from sanderling.revisit.model.announcer_trust import Announcer
 from sanderling.revisit.model.change_rate import DAY, get_value_table
@@ -42,7 +44,6 @@ class VisitPrice(Struct):
 
 
 WEEK = 7 * DAY  # mean interval without a budget
-MIN_INTERVAL = 3600.0
 MAX_INTERVAL = 365 * DAY
 AGE_WEIGHT = 0.1  # of age against freshness, per mean interval; prevents starvation
 CANDIDATE_FACTOR = 4  # rows scored per visit
@@ -78,7 +79,14 @@ class PlannerState(Struct, array_like=True):
 class Planner:
     """Plans the visits of all pages in a store, by a policy, within a budget."""
 
-    def __init__(self, policy: RevisitPolicy, plan_store: PlanStore, budget: RevisitBudget | None = None) -> None:
+    def __init__(
+        self,
+        policy: RevisitPolicy,
+        plan_store: PlanStore,
+        budget: RevisitBudget | None = None,
+        find_interval: Callable[[str], CheckInterval] = lambda _: DEFAULT_INTERVAL,
+    ) -> None:
+        self.find_interval = find_interval  # by URL
         self.policy = policy
         self.plan_store = plan_store
         self.budget = budget
@@ -189,9 +197,11 @@ class Planner:
         """Return the value of a visit now relative to its price, and the replanned row."""
         view = self._build_view(row, now)
         due_at, value, due_slot = self.policy.assess_page(row.history, view)
-        last = min(row.history.last_visit, now)
-        if due_at < last + MIN_INTERVAL:
-            due_at = last + MIN_INTERVAL
+        last, interval = min(row.history.last_visit, now), self.find_interval(row.url)
+        if interval.every:
+            due_at = last + interval.every
+        elif due_at < last + interval.shortest:
+            due_at = last + interval.shortest
         elif last + MAX_INTERVAL < due_at < MAX_TIME:
             due_at = last + MAX_INTERVAL
         self.last_planned_at = max(self.last_planned_at, now)

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.intervals import IntervalRule, IntervalRules
 from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.plan_store import PlanRow, TablePlanStore, build_group_url
+from sanderling.revisit.plan_store import PlanRow, TablePlanStore
 from sanderling.revisit.planner import Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
@@ -32,9 +33,11 @@ class VisitFacts(Struct, frozen=True):
     modified_at: float = 0.0  # Last-Modified; 0: not sent
     size: int = 0
     sitemap_hint: RevisitHint | None = None
+    url: str = ""  # "": built from site and path
 
 
 SQL_CHUNK = 400
+REPLAN_CHUNK = 5_000  # pages in memory while rules are applied
 MIN_PRECISION = 0.25  # of announcements; below it lastmod is the build time of the site
 PRIOR_COUNT = 2.0  # correct announcements credited to a new site
 ANNOUNCER_NAMES = {
@@ -62,7 +65,8 @@ class RevisitSchedule:
     ) -> None:
         self.db = db
         self.plan_store = TablePlanStore(db)
-        self.planner = Planner(policy, self.plan_store, budget)
+        self.intervals = IntervalRules(db)
+        self.planner = Planner(policy, self.plan_store, budget, self.intervals.find_interval)
         self.saved_at = 0.0
         if not may_write:
             self.plan_store.may_write = False
@@ -93,7 +97,7 @@ class RevisitSchedule:
                 row, replace(row.history, last_visit=now), now
             ), "moved here with its history"
         if row is None:
-            row = planner.add_page(page.url_id, build_group_url(f"http://{page.site}", page.path), now, page.size)
+            row = planner.add_page(page.url_id, page.url or f"http://{page.site}{page.path}", now, page.size)
             return planner.apply_hint(row, page.sitemap_hint, Announcer.SITEMAP, now), ""
         row = planner.record_visit(row, Observation(now, page.has_changed, page.modified_at, page.size))
         row = planner.apply_hint(row, page.sitemap_hint, Announcer.SITEMAP, now)
@@ -137,6 +141,34 @@ class RevisitSchedule:
 
     def _explain_row(self, row: PlanRow | None, now: float) -> str:
         return self.planner.explain_row(row, now).reason if row else "no history yet"
+
+    def set_intervals(self, owner: str, rules: Sequence[IntervalRule], now: float) -> None:
+        """Replace the interval rules of an owner, and replan the pages of its old and new rules."""
+        before = self.intervals.load_owned(owner)
+        if before == list(rules):
+            return
+        self.intervals.set_rules(owner, rules)
+        affected = [*before, *rules]
+        if all(rule.is_exact for rule in affected):
+            ids = [id_ for rule in affected if (id_ := find_url_id(self.db, rule.pattern))]
+            self._replan(ids, now)
+        else:
+            ids = [url for (url,) in self.db.execute("SELECT url FROM due WHERE length(state) > 0").fetchall()]
+            for start in range(0, len(ids), REPLAN_CHUNK):
+                self._replan(ids[start : start + REPLAN_CHUNK], now)
+
+    def _replan(self, url_ids: Sequence[int], now: float) -> None:
+        rows = self.plan_store.load_rows(url_ids).values()
+        self.plan_store.upsert_rows([(self.planner.replace_history(row, row.history, now), "") for row in rows])
+
+    def load_due_times(self, url_ids: Sequence[int]) -> dict[int, float]:
+        """Load when pages are due; infinite: not before an announcement. Pages without a plan are left out."""
+        return dict(select_by_ids(self.db, "SELECT url, due_at FROM due WHERE url IN ({})", url_ids))
+
+    def find_next_due_time(self) -> float | None:
+        """Return the earliest due time of all pages, or None if no page has a plan."""
+        found = self.db.execute("SELECT min(due_at) FROM due").fetchone()[0]
+        return None if found is None else float(found)
 
     def postpone(self, url_ids: Sequence[int], until: float, reason: str) -> None:
         """Set the due time of pages that cannot be visited now."""

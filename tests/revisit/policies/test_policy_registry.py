@@ -2,8 +2,9 @@
 
 import pytest
 
+from sanderling.revisit.intervals import SHORTEST_INTERVAL
 from sanderling.revisit.plan_store import MemoryPlanStore
-from sanderling.revisit.planner import MAX_INTERVAL, MIN_INTERVAL, Planner
+from sanderling.revisit.planner import MAX_INTERVAL, Planner
 from sanderling.revisit.policies.learned import format_days
 from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.revisit.visit_history import Observation, decode_history, encode_history
@@ -19,7 +20,7 @@ def count_visits_in_year(name: str, every: float) -> int:
         now = row.due_at
         changes = int(now / (every * DAY)) if every else 0
         row = planner.record_visit(row, Observation(now, changes > seen))
-        assert now + MIN_INTERVAL <= row.due_at <= now + MAX_INTERVAL
+        assert now + SHORTEST_INTERVAL <= row.due_at <= now + MAX_INTERVAL
         assert planner.explain_row(row, now).reason
         assert decode_history(encode_history(row.history)) == row.history
         assert len(encode_history(row.history)) < 200

@@ -177,6 +177,7 @@ def _collect_facts(
                 modified_at=parse_http_date(visit.last_modified) or 0.0,
                 size=visit.size,
                 sitemap_hint=RevisitHint(hint.lastmod, hint.is_date_only, hint.changefreq) if hint else None,
+                url=visit.url,
             )
         )
     return facts

@@ -82,4 +82,17 @@ MIGRATIONS = [
     );
     CREATE INDEX turns_host ON turns (host, at)
     """,  # the grid of change rates is different: learned states are reset
+    """
+    CREATE TABLE intervals (
+        owner TEXT NOT NULL,
+        pattern TEXT NOT NULL,
+        is_exact INTEGER NOT NULL,
+        every DOUBLE PRECISION NOT NULL,
+        shortest DOUBLE PRECISION NOT NULL,
+        longest DOUBLE PRECISION NOT NULL,
+        eagerness TEXT NOT NULL,
+        objective TEXT NOT NULL
+    );
+    CREATE INDEX intervals_owner ON intervals (owner)
+    """,
 ]

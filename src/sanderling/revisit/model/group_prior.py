@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sanderling.revisit.model import change_rate
 from sanderling.revisit.model.change_rate import WEB_PRIOR, RateVector
+from sanderling.urls.scope import get_site
 
 GROUP_KINDS = ("place", "ending", "name")
 
@@ -30,13 +31,13 @@ class UrlGroups(NamedTuple):
 @lru_cache(64)  # requested repeatedly in a row; a larger cache fragments memory
 def parse_url_groups(url: str) -> UrlGroups:
     """Derive groups from a URL: `https://a/de/doc/list.html.fr` is in /de, /de/doc, *.fr and list.*"""
-    scheme, _, rest = url.partition("#")[0].partition("?")[0].partition("://")
-    host, _, path = rest.partition("/")
+    _, _, rest = url.partition("#")[0].partition("?")[0].partition("://")
+    _, _, path = rest.partition("/")
     folders, slash, name = path.rstrip("/").rpartition("/")
     stem, _, endings = name.partition(".")
     directories = _list_directories(folders) if slash else ()
     closest = (directories[-1] if directories else "", f"*.{endings.rpartition('.')[2]}", f"{stem}.*")
-    return UrlGroups(f"{scheme}://{host}", directories, closest[1], closest[2], closest)
+    return UrlGroups(f"http://{get_site(url)}", directories, closest[1], closest[2], closest)
 
 
 @lru_cache(64)  # pages of a directory come together

@@ -1,0 +1,109 @@
+"""Interval rules: parsing, combination, and their effect on due times."""
+
+import math
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from sanderling.db.schema.revisit import MIGRATIONS
+from sanderling.errors import UsageError
+from sanderling.revisit.intervals import (
+    DEFAULT_INTERVAL,
+    SETTINGS_OWNER,
+    CheckInterval,
+    IntervalRule,
+    IntervalRules,
+    parse_every,
+)
+from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
+
+HOUR, DAY, NOW = 3600.0, 86_400.0, 1_700_000_000.0
+PRICES = "http://shop.test/prices/tea"
+
+
+@pytest.fixture
+def db() -> Iterator[sqlite3.Connection]:
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT)")
+    db.execute("CREATE TABLE urls (id INTEGER PRIMARY KEY, host INTEGER, path TEXT, role TEXT, state TEXT)")
+    for script in MIGRATIONS:
+        db.executescript(script)
+    db.execute("INSERT INTO hosts VALUES (1, 'http://shop.test')")
+    rows = [(1, "/"), (2, "/prices/tea"), (3, "/prices/soup")]
+    db.executemany("INSERT INTO urls VALUES (?, 1, ?, 'page', 'visited')", rows)
+    yield db
+    db.close()
+
+
+@pytest.fixture
+def schedule(db: sqlite3.Connection) -> RevisitSchedule:
+    schedule = RevisitSchedule(db, POLICIES[DEFAULT_POLICY])
+    paths = {1: "/", 2: "/prices/tea", 3: "/prices/soup"}
+    schedule.schedule_visits([VisitFacts(id_, "shop.test", path, NOW, 0.0, False) for id_, path in paths.items()])
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("1h", IntervalRule(every=HOUR)),
+        ("1h30m", IntervalRule(every=1.5 * HOUR)),
+        ("1h /prices/", IntervalRule("/prices/", every=HOUR)),
+        ("auto /news/", IntervalRule("/news/")),
+    ],
+)
+def test_every_is_parsed(text: str, rule: IntervalRule) -> None:
+    assert parse_every(text) == rule
+
+
+@pytest.mark.parametrize("text", ["", "soon", "/prices/ 1h", "0s", "1h ["])
+def test_invalid_every_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_every(text)
+
+
+def test_bounds_in_the_wrong_order_are_refused(db: sqlite3.Connection) -> None:
+    with pytest.raises(UsageError, match="longer"):
+        IntervalRules(db).set_rules(SETTINGS_OWNER, [IntervalRule(shortest=DAY, longest=HOUR)])
+
+
+def test_most_demanding_matching_rule_counts(db: sqlite3.Connection) -> None:
+    rules = IntervalRules(db)
+    assert rules.find_interval(PRICES) is DEFAULT_INTERVAL
+    rules.set_rules(SETTINGS_OWNER, [IntervalRule(every=DAY, eagerness="thrifty")])
+    rules.set_rules("watch:tea", [IntervalRule(PRICES, is_exact=True, every=2 * HOUR, objective="freshness")])
+    rules.set_rules("watch:prices", [IntervalRule("/prices/", every=HOUR, objective="delay")])
+    assert IntervalRules(db).find_interval(PRICES) == CheckInterval(HOUR, eagerness="thrifty", objective="delay")
+    assert rules.find_interval("http://shop.test/about").every == DAY
+    rules.set_rules("watch:prices", [])
+    assert rules.find_interval(PRICES).every == 2 * HOUR
+    assert rules.load_owned("watch:prices") == []
+
+
+def test_bound_beyond_the_other_default_moves_it(db: sqlite3.Connection) -> None:
+    rules = IntervalRules(db)
+    rules.set_rules(SETTINGS_OWNER, [IntervalRule(longest=600.0)])
+    assert rules.find_interval(PRICES).shortest == rules.find_interval(PRICES).longest == 600.0
+
+
+def test_rules_set_due_times_of_matching_pages(schedule: RevisitSchedule) -> None:
+    adaptive = schedule.load_due_times([1, 2, 3])
+    schedule.set_intervals("watch:prices", [IntervalRule("/prices/", every=HOUR)], NOW + 60)
+    assert schedule.load_due_times([2, 3]) == {2: NOW + HOUR, 3: NOW + HOUR}
+    assert schedule.load_due_times([1]) == {1: adaptive[1]}
+    assert schedule.find_next_due_time() == NOW + HOUR
+    schedule.set_intervals("watch:prices", [], NOW + 60)
+    assert schedule.load_due_times([2])[2] > NOW + HOUR
+
+
+def test_rule_of_one_url_can_pause_it(schedule: RevisitSchedule) -> None:
+    schedule.set_intervals("watch:tea", [IntervalRule(PRICES, is_exact=True, every=math.inf)], NOW)
+    assert schedule.load_due_times([2]) == {2: math.inf}
+
+
+def test_interval_is_kept_after_a_visit(schedule: RevisitSchedule) -> None:
+    schedule.set_intervals("watch:tea", [IntervalRule(PRICES, is_exact=True, every=600.0)], NOW)
+    schedule.schedule_visits([VisitFacts(2, "shop.test", "/prices/tea", NOW + 700, NOW, False)])
+    assert schedule.load_due_times([2]) == {2: NOW + 1300}
