@@ -1,28 +1,31 @@
-# make crawl URL=https://example.org/   set everything up, then crawl that site into ./collection
-# make test                             set everything up, then run all tests
-# make help                             the rest
+# make crawl URL=https://example.org/   install, then crawl that site into ./collection
+# make test                             install with development tools, then run all tests
+# make help                             list all targets
 
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# Tests wait as much as they compute: three processes at once, each file in one of them; ARGS="-n 0" takes one process.
-# Some mount small disks: where we may, in a view of the file system of their own, so that none outlives a run that was killed
-# (the next one could not clear it away).
-APART := $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
-PYTEST := $(APART) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
-EXTRAS := search,documents,alerts,cluster,postgresql,host,parquet,images,numbers,aliases
+# Tests wait as much as they compute: three processes at once, each test file in one process; ARGS="-n 0" takes one.
+# Some tests mount small disks: where possible in a mount namespace, so that no mount outlives a killed run.
+# COVERAGE=1 measures which lines the tests run; sys.monitoring (Python 3.12) makes that cheap.
+IN_NAMESPACE := $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
+COVERAGE ?=
+COVERED := build/coverage
+MEASURE = $(if $(COVERAGE),COVERAGE_FILE=$(CURDIR)/$(COVERED)/data COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
+PYTEST = $(MEASURE) $(IN_NAMESPACE) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+EXTRAS := search,documents,alerts,cluster,postgresql,migrant,parquet,images,numbers,aliases
 
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check verify formatted format lint types layers site docs tests bench scale tables clean
+.PHONY: help setup dev crawl test check verify formatted format lint types layers commits site docs tests coverage bench scale tables clean
 
-help:  ## say what there is
+help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: $(VENV)/.ready  ## the crawler in .venv, nothing else
+setup: $(VENV)/.ready  ## install the crawler into .venv
 
 $(VENV)/.ready: $(BUILT)
 	@bash scripts/compiler.sh
@@ -39,18 +42,18 @@ $(VENV)/.ready-dev: $(BUILT) requirements-dev.txt
 	@touch $@ $(VENV)/.ready
 
 crawl: setup  ## crawl a site: make crawl URL=https://example.org/ ARGS="--depth 3"
-	@test -n "$(URL)" || { echo 'say which site: make crawl URL=https://example.org/' >&2; exit 4; }
+	@test -n "$(URL)" || { echo 'URL is missing: make crawl URL=https://example.org/' >&2; exit 4; }
 	@$(BIN)/sanderling crawl "$(URL)" $(ARGS)
 
-test: dev  ## all tests, from nothing
+test: dev  ## install everything and run all tests
 	@bash scripts/system.sh
 	$(PYTEST) $(ARGS)
 
-check: dev format lint types layers site tests  ## what must hold before a commit
+check: dev format lint types layers site tests  ## format, lint, types, layers, docs, tests: run before every commit
 
-verify: dev formatted lint types layers site  ## the same without changing a file, as continuous integration runs it
+verify: dev formatted lint types layers commits site  ## the same without changing files, for continuous integration
 	@bash scripts/system.sh
-	$(PYTEST) $(ARGS)
+	@$(MAKE) --no-print-directory tests
 
 formatted:
 	$(BIN)/ruff format --check --quiet src tests benchmarks experiments scripts
@@ -70,21 +73,30 @@ layers:
 site:
 	$(BIN)/mkdocs build --quiet --strict
 
-tests: dev
-	$(PYTEST) $(ARGS)
+commits:  ## check the subjects of new commits
+	@bash scripts/commits.sh
 
-bench: dev  ## crawl real sites with us and with others, write docs/measurements/benchmarks.md: make bench ARGS="--rounds 3"
+tests: dev
+	@mkdir -p $(COVERED) && rm -f $(COVERED)/data*
+	$(PYTEST) $(ARGS)
+	$(if $(COVERAGE),@$(MAKE) --no-print-directory coverage)
+
+coverage:  ## print the coverage of the last run with COVERAGE=1; fail below the floor in pyproject.toml
+	@cd $(COVERED) && COVERAGE_RCFILE=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/$(COVERED)/data $(abspath $(BIN))/python -m coverage combine --quiet
+	COVERAGE_FILE=$(COVERED)/data $(BIN)/python -m coverage report
+
+bench: dev  ## compare crawlers on real sites, write docs/measurements/benchmarks.md: make bench ARGS="--rounds 3"
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
 
-scale: dev  ## how the frontier holds at 10 thousand, 1 million and 5 million known URLs
+scale: dev  ## measure the frontier with 10 thousand, 1 million, and 5 million known URLs
 	PYTHONPATH=.:src $(BIN)/python -m benchmarks.frontier.known_urls --write $(ARGS)
 
-docs: dev  ## write the reference from the program, and build the documentation into build/site
+docs: dev  ## generate the reference and build the documentation into build/site
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/mkdocs build --quiet --strict
 
-tables: dev  ## the papers' tables again; fails when a number leaves its tolerance
+tables: dev  ## reproduce the tables of the papers; fails when a number leaves its tolerance
 	$(BIN)/python -m experiments all
 
-clean:  ## remove what make made, never a collection
+clean:  ## remove everything that make created, never a collection
 	rm -rf $(VENV) .venv-second .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

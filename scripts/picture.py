@@ -1,4 +1,4 @@
-"""Draw docs/images/terminal.svg: what a terminal shows, from a real session. python scripts/picture.py URL"""
+"""Draw docs/images/terminal.svg from a recorded terminal session: python scripts/picture.py URL."""
 
 import subprocess
 import sys

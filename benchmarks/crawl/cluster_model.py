@@ -172,8 +172,10 @@ def stations(plan: Plan, times: Times) -> list[Station]:
 
 
 def simulate(parts: Sequence[Station], rate: float, jobs: int = JOBS) -> dict[str, float]:
-    """Let pages arrive at this rate and pass all stations; give the share of time each station's servers were busy,
-    and under "late" how many seconds the last tenth of the pages took to get through, beyond the time of service."""
+    """Simulate pages that arrive at this rate and pass all stations.
+
+    Returns the utilization of each station, and under "late" the mean wait of the last tenth of the pages in seconds.
+    """
     draw = Random(7)
     free: list[list[float]] = [[0.0] * part.servers for part in parts]
     busy, now, waits = dict.fromkeys((part.name for part in parts), 0.0), 0.0, []

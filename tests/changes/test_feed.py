@@ -1,5 +1,5 @@
 import sys
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 import pytest
 from tests.support.change_pages import TEXT, compare, page
@@ -50,7 +50,7 @@ def test_url_of_a_page_without_title_is_listed_once() -> None:
 
 
 def test_atom_feed_has_reportable_changes_only() -> None:
-    root = xml.fromstring(write_atom_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
+    root = ElementTree.fromstring(write_atom_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
     entries = root.findall(f"{{{ATOM_NAMESPACE}}}entry")
     assert len(entries) == 1
     link = entries[0].find(f"{{{ATOM_NAMESPACE}}}link")
@@ -64,7 +64,7 @@ def test_atom_feed_has_reportable_changes_only() -> None:
 
 
 def test_rss_feed_has_reportable_changes_only() -> None:
-    root = xml.fromstring(write_rss_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
+    root = ElementTree.fromstring(write_rss_feed([*UNREPORTABLE, ITEM], "Changes", "urn:x"))
     assert root.findtext("channel/link") == "https://example.org/"
     (entry,) = root.findall("channel/item")
     assert entry.findtext("link") == ITEM.url
@@ -72,7 +72,7 @@ def test_rss_feed_has_reportable_changes_only() -> None:
 
 
 def test_empty_feed_is_valid() -> None:
-    assert xml.fromstring(write_atom_feed([], "Changes", "urn:x")).tag == f"{{{ATOM_NAMESPACE}}}feed"
+    assert ElementTree.fromstring(write_atom_feed([], "Changes", "urn:x")).tag == f"{{{ATOM_NAMESPACE}}}feed"
 
 
 def test_unreportable_changes_are_not_sent() -> None:
@@ -111,12 +111,12 @@ def test_missing_apprise_names_the_extra_to_install(monkeypatch: pytest.MonkeyPa
 
 def test_feeds_and_messages_contain_escaped_words() -> None:
     item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, CHANGE, words=("~ \u00b61 [-5-]{+6+} <script>",))
-    entry = xml.fromstring(write_atom_feed([item], "Changes", "urn:x")).find(
+    entry = ElementTree.fromstring(write_atom_feed([item], "Changes", "urn:x")).find(
         f"{{{ATOM_NAMESPACE}}}entry/{{{ATOM_NAMESPACE}}}content"
     )
     assert entry is not None
     assert (entry.get("type"), entry.text) == ("text", item.words[0])
-    described = xml.fromstring(write_rss_feed([item], "Changes", "https://example.org/")).findtext(
+    described = ElementTree.fromstring(write_rss_feed([item], "Changes", "https://example.org/")).findtext(
         "channel/item/description"
     )
     assert "[-5-]{+6+} &lt;script&gt;" in (described or "")

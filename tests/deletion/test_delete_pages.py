@@ -325,7 +325,6 @@ def test_interrupted_deletion_by_age_is_resumed(tmp_path: Path, monkeypatch: pyt
 @pytest.fixture
 def interrupted_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Site URL of a collection with seven old pages, whose deletion by age was interrupted after the first."""
-
     with Site(site_pages()) as site:
         crawl(site, tmp_path)
         age_visits(tmp_path, 100)

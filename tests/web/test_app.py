@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from urllib.parse import quote
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 import pytest
 from starlette.routing import Route
@@ -81,7 +81,7 @@ def test_change_feed_is_valid_atom(client: TestClient, crawled_site: CrawledSite
     def fetch_links(**filters: str) -> list[str | None]:
         answer = client.get("/changes.atom", params=filters)
         assert answer.headers["Content-Type"].startswith("application/atom+xml")
-        feed = xml.fromstring(answer.text)
+        feed = ElementTree.fromstring(answer.text)
         ids = [
             feed.findtext(f"{{{ATOM_NAMESPACE}}}id"),
             *(entry.findtext(f"{{{ATOM_NAMESPACE}}}id") for entry in feed.iter(f"{{{ATOM_NAMESPACE}}}entry")),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from html import escape
 from urllib.parse import quote
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 from msgspec import Struct
 
@@ -81,7 +81,7 @@ def write_atom_feed(items: Iterable[ReportedChange], title: str, feed_id: str) -
 
 
 def write_atom_entries(entries: Sequence[ChangeFeedEntry], title: str, feed_id: str) -> str:
-    root = xml.Element("feed", {"xmlns": ATOM_NAMESPACE})
+    root = ElementTree.Element("feed", {"xmlns": ATOM_NAMESPACE})
     _add_element(root, "title", title)
     _add_element(root, "id", feed_id)
     _add_element(
@@ -106,7 +106,7 @@ def write_atom_entries(entries: Sequence[ChangeFeedEntry], title: str, feed_id: 
 def write_rss_feed(items: Iterable[ReportedChange], title: str, link: str) -> str:
     """Write an RSS feed, newest first. It links to the site of the newest change, else to `link`."""
     reportable = _select_reportable(items)
-    root = xml.Element("rss", {"version": "2.0"})
+    root = ElementTree.Element("rss", {"version": "2.0"})
     channel = _add_element(root, "channel")
     _add_element(channel, "title", title)
     _add_element(channel, "link", f"{get_host(reportable[0].url)}/" if reportable else link)
@@ -144,12 +144,12 @@ def _strip_invalid_xml(text: str) -> str:
     )
 
 
-def _add_element(parent: xml.Element, name: str, text: str = "") -> xml.Element:
-    child = xml.SubElement(parent, name)
+def _add_element(parent: ElementTree.Element, name: str, text: str = "") -> ElementTree.Element:
+    child = ElementTree.SubElement(parent, name)
     if text:
         child.text = _strip_invalid_xml(text)
     return child
 
 
-def _serialize_xml(root: xml.Element) -> str:
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+def _serialize_xml(root: ElementTree.Element) -> str:
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -42,7 +42,7 @@ MAX_CONSECUTIVE_LOSSES = 50  # crashes in a row: the cause is this machine, not 
 class Coordinator:
     """Runs a crawl."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 wired in one place
         self,
         context: CrawlContext,
         engine: WorkerEngine,

@@ -62,9 +62,7 @@ class HostQueue:
         """Return True if a request could start once the crawl delay has passed."""
         if not self.tasks or self.is_fetching_robots:
             return False
-        return self.in_flight < (
-            self.connections if self.crawl_delay == 0 or self.base_delay == self.crawl_delay else 1
-        )
+        return self.in_flight < (self.connections if self.crawl_delay in (0, self.base_delay) else 1)
 
     def should_use_fresh_connection(self, task: FetchTask) -> bool:
         """Return True for retries over HTTPS: other requests on a shared connection may have caused the failure."""

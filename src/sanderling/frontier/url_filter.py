@@ -89,7 +89,7 @@ class UrlFilter:
         self.sitemap_counts[host] += 1
         return self.sitemap_counts[host] <= MAX_SITEMAPS
 
-    def find_rejection(
+    def find_rejection(  # noqa: PLR0911 one return per reason
         self, url: Url, depth: int, source: UrlSource, nofollow: bool, now: float, *, is_redirect_target: bool = False
     ) -> tuple[Reason, str]:
         """Return the reason not to crawl a URL (empty: crawl it), with a detail.

@@ -1,6 +1,4 @@
-"""Extract the visible text of a page, a line per block (paragraph, cell, list item, heading), and normalize it for
-hashing.
-"""
+"""Extract and normalize the visible text of a page: one line per block (paragraph, cell, list item, heading)."""
 
 import re
 from secrets import token_hex

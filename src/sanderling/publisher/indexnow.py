@@ -38,7 +38,7 @@ class _NoRedirectHandler(urllib.request.HTTPRedirectHandler):
 def post_ping(endpoint: str, body: bytes) -> int:
     """Send a ping. Returns the HTTP status, or 0 without a response."""
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "sanderling-publisher"}
-    request = urllib.request.Request(endpoint, body, headers, method="POST")
+    request = urllib.request.Request(endpoint, body, headers, method="POST")  # noqa: S310 endpoint of the site owner's settings
     try:
         with urllib.request.build_opener(_NoRedirectHandler).open(request, timeout=10) as response:
             return int(response.status)

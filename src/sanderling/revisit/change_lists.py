@@ -165,7 +165,7 @@ class ChangeLists:
         )
 
     def remove_pages(self, url_ids: Iterable[int]) -> None:
-        """These pages are gone."""
+        """Forget the announcements of deleted pages."""
         self.db.executemany("DELETE FROM told WHERE url = ?", [(url,) for url in url_ids])
 
 

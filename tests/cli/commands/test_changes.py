@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
@@ -183,9 +183,9 @@ def test_pages_that_came_went_or_moved_are_told_where_asked_for(
 @pytest.mark.parametrize(("kind", "tag"), [("atom", "{http://www.w3.org/2005/Atom}feed"), ("rss", "rss")])
 def test_changes_come_as_a_feed(kind: str, tag: str, crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     assert crawled("changes", "--feed", kind) == 0
-    root = xml.fromstring(capsys.readouterr().out)
+    root = ElementTree.fromstring(capsys.readouterr().out)
     assert root.tag == tag
-    assert "/words" in xml.tostring(root, encoding="unicode")
+    assert "/words" in ElementTree.tostring(root, encoding="unicode")
 
 
 def test_a_feed_has_a_name_wherever_it_is_asked_for(

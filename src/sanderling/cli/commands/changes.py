@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 
@@ -116,6 +116,13 @@ def run(call: CommandCall) -> int:
         print_message(call, DAMAGED_MESSAGE.format(pages=_format_urls(unread)))
     if call.args.alert:
         return _send_alerts(call, found)
+    _print_changes(call, found)
+    if more:
+        print_message(call, f"other pages: {more}")
+    return 0
+
+
+def _print_changes(call: CommandCall, found: Sequence[ReportedChange]) -> None:
     if call.args.feed:
         write = write_atom_feed if call.args.feed == "atom" else write_rss_feed
         name = call.collection.resolve().name
@@ -145,9 +152,6 @@ def run(call: CommandCall) -> int:
             for i in found
         )
         print_rows(rows, ("seen at", "significance", "url", "change"), "no changes")
-    if more:
-        print_message(call, f"other pages: {more}")
-    return 0
 
 
 def _build_filter(call: CommandCall) -> ChangeFilter:

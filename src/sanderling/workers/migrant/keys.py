@@ -92,5 +92,5 @@ def _import_ed25519() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise MissingExtra("signing a request to a migrant", "host") from None
+        raise MissingExtra("signing a request to a migrant", "migrant") from None
     return ed25519

@@ -243,7 +243,7 @@ def find_site_rules(request: MigrantRequest, rules: OwnerRules) -> SiteRules | N
     return next((site for site in rules.site if Host(site.site) == request.site), None)
 
 
-def check_request(
+def check_request(  # noqa: PLR0911 one return per reason
     request: MigrantRequest, public_key: str, rules: OwnerRules, replay_guard: ReplayGuard, now: float
 ) -> RefusalReason | None:
     """Return why a request with a valid signature is refused, and store its nonce.
