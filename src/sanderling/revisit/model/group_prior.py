@@ -30,7 +30,7 @@ class UrlGroups(NamedTuple):
 
 @lru_cache(64)  # requested repeatedly in a row; a larger cache fragments memory
 def parse_url_groups(url: str) -> UrlGroups:
-    """Derive groups from a URL: `https://a/de/doc/list.html.fr` is in /de, /de/doc, *.fr and list.*"""
+    """Derive groups from a URL: `https://a/de/doc/list.html.fr` is in /de, /de/doc, *.fr and list.*."""
     _, _, rest = url.partition("#")[0].partition("?")[0].partition("://")
     _, _, path = rest.partition("/")
     folders, slash, name = path.rstrip("/").rpartition("/")
