@@ -17,7 +17,7 @@ from sanderling.search.document import ParsedHead, build_document
 from sanderling.search.index import open_search_index
 from sanderling.search.indexer import update_index
 from sanderling.search.search_types import Document
-from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.queries import load_pages, load_stored_record
 
 SRC = Path(__file__).parents[2] / "src"
@@ -107,7 +107,7 @@ def change_pages(site: Site, draw: random.Random) -> None:
                 site.pages[path] = first[path]
 
 
-def read_database(collection: Collection) -> dict[str, str]:
+def read_database(collection: StoredCollection) -> dict[str, str]:
     """Return the text hash of available pages, by body digest."""
     found: dict[str, str] = {}
     for row in load_pages(collection.db, "p.status = 200 AND p.misses = 0 AND p.noindex = 0"):
@@ -118,7 +118,7 @@ def read_database(collection: Collection) -> dict[str, str]:
     return found
 
 
-def read_index(folder: Path, collection: Collection) -> dict[str, str]:
+def read_index(folder: Path, collection: StoredCollection) -> dict[str, str]:
     """Return the text hash of indexed pages, by body digest."""
     index = open_search_index(folder / "index", write=False)
     assert index is not None

@@ -10,7 +10,7 @@ from tests.support.site import Site, html
 from sanderling.cli import main
 from sanderling.errors import CollectionError
 from sanderling.storage.collection import (
-    Collection,
+    StoredCollection,
     delete_collection,
     get_meta,
     has_collection,
@@ -30,7 +30,7 @@ def test_invalid_database_is_reported_and_can_be_deleted(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("open_function", [open_collection, open_collection_read_only])
 def test_damaged_database_page_is_reported_when_read(
-    tmp_path: Path, open_function: Callable[[Path], Collection]
+    tmp_path: Path, open_function: Callable[[Path], StoredCollection]
 ) -> None:
     with open_collection(tmp_path) as collection:
         collection.db.execute("CREATE TABLE many (name TEXT)")

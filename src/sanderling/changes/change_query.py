@@ -16,7 +16,7 @@ from sanderling.changes.word_report import ComparableVersion, build_diff_report
 from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.db.connection import Connection
 from sanderling.errors import CollectionError
-from sanderling.storage.collection import Collection
+from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import (
     PageLifecycleEvent,
     find_first_complete_time,
@@ -40,7 +40,7 @@ class ChangeFilter(Struct, frozen=True):
 
 
 def find_lifecycle_changes(
-    change_filter: ChangeFilter, collection: Collection, since: float
+    change_filter: ChangeFilter, collection: StoredCollection, since: float
 ) -> Iterator[ReportedChange]:
     """Yield the new, gone, and moved pages if the filter asks for these kinds."""
     db = collection.db
@@ -76,7 +76,7 @@ def _get_new_page_start(change_filter: ChangeFilter, db: Connection, since: floa
     return since if change_filter.has_start and complete == inf else max(since, complete)
 
 
-def summarize_lifecycle_changes(change_filter: ChangeFilter, collection: Collection, since: float) -> str:
+def summarize_lifecycle_changes(change_filter: ChangeFilter, collection: StoredCollection, since: float) -> str:
     """Return a hint with the numbers of new, gone, and moved pages."""
     counts = {kind: len(_load_moves(change_filter, collection.db, kind, since)) for kind in LIFECYCLE_KINDS}
     return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
@@ -91,7 +91,7 @@ class QueryRemarks(Struct, frozen=True):
 
 
 def find_changes(
-    change_filter: ChangeFilter, collection: Collection, since: float, remarks: QueryRemarks
+    change_filter: ChangeFilter, collection: StoredCollection, since: float, remarks: QueryRemarks
 ) -> list[ReportedChange]:
     """Return the selected changes; adds to `remarks`."""
     found = list(_iterate_changes(change_filter, collection, since, remarks))
@@ -99,7 +99,7 @@ def find_changes(
 
 
 def _iterate_changes(
-    change_filter: ChangeFilter, collection: Collection, since: float, remarks: QueryRemarks
+    change_filter: ChangeFilter, collection: StoredCollection, since: float, remarks: QueryRemarks
 ) -> Iterator[tuple[int, ReportedChange]]:
     db, user_rules, change_store = collection.db, change_filter.user_rules, ChangeStore(collection.db)
     stored_changes = list(load_changes(db, since))
@@ -162,7 +162,7 @@ def _build_duplicate_key(item: ReportedChange) -> tuple[object, ...]:
 
 
 def _reclassify(
-    collection: Collection,
+    collection: StoredCollection,
     stored_change: StoredChange,
     user_rules: UserRules,
     change_store: ChangeStore,
@@ -193,7 +193,7 @@ def _extract_words(
 
 
 def _read_both_versions(
-    collection: Collection, stored_change: StoredChange, user_rules: UserRules, remarks: QueryRemarks
+    collection: StoredCollection, stored_change: StoredChange, user_rules: UserRules, remarks: QueryRemarks
 ) -> tuple[ComparableVersion | None, ComparableVersion | None]:
     """Read the two last versions up to a change; (None, None) if one is missing or damaged."""
     versions = [

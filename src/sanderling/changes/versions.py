@@ -10,7 +10,7 @@ from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.text import MAX_TEXT
 from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
 from sanderling.search.document import ParsedHead, build_document
-from sanderling.storage.collection import Collection
+from sanderling.storage.collection import StoredCollection
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
@@ -25,7 +25,7 @@ class ArchivedVersion(Struct, frozen=True):
     place: RecordLocation
 
 
-def list_versions(collection: Collection, url_id: int) -> list[ArchivedVersion]:
+def list_versions(collection: StoredCollection, url_id: int) -> list[ArchivedVersion]:
     """Return every body that differs from its predecessor, oldest first."""
     versions: list[ArchivedVersion] = []
     for at, digest, size, *place in collection.db.execute(
@@ -39,7 +39,7 @@ def list_versions(collection: Collection, url_id: int) -> list[ArchivedVersion]:
 
 
 def read_version(
-    collection: Collection, archived: ArchivedVersion, user_rules: UserRules = NO_USER_RULES
+    collection: StoredCollection, archived: ArchivedVersion, user_rules: UserRules = NO_USER_RULES
 ) -> ComparableVersion:
     """Read a version; without text it is represented by type, size, and digest."""
     record = read_record(collection.archive_folder, archived.place)
@@ -49,7 +49,7 @@ def read_version(
 
 
 def read_text_version(
-    collection: Collection, archived: ArchivedVersion, user_rules: UserRules = NO_USER_RULES
+    collection: StoredCollection, archived: ArchivedVersion, user_rules: UserRules = NO_USER_RULES
 ) -> ComparableVersion | None:
     """Read a version; None if it has no text, or too much to compare."""
     return _parse_record(read_record(collection.archive_folder, archived.place), user_rules)

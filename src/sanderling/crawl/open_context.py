@@ -45,7 +45,7 @@ from sanderling.revisit.tvi_files import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import (
     DATABASE_FILE,
-    Collection,
+    StoredCollection,
     get_meta,
     has_collection,
     open_collection,
@@ -120,7 +120,7 @@ def _requeue_lost_pages(context: CrawlContext) -> None:
         context.crawl_log.write_message(message)
 
 
-def read_scheduled_collection(folder: Path) -> Collection | None:
+def read_scheduled_collection(folder: Path) -> StoredCollection | None:
     """Open a collection read-only, with current revisit tables.
 
     Returns None if it has no revisit schedule.
@@ -139,7 +139,7 @@ def read_scheduled_collection(folder: Path) -> Collection | None:
 
 
 def build_context(
-    collection: Collection,
+    collection: StoredCollection,
     request: CrawlRequest,
     seeds: Sequence[NormalizedUrl],
     depth: int,
@@ -195,7 +195,7 @@ def build_context(
 
 
 def _open_archive(
-    collection: Collection, catalog: PageCatalog, remote_url: str, clock: Clock
+    collection: StoredCollection, catalog: PageCatalog, remote_url: str, clock: Clock
 ) -> tuple[Archive, RemoteArchive | None]:
     """Open the archive and its remote copy, and register all files in the catalog."""
     remote_archive = open_remote_archive(collection.archive_folder, remote_url)

@@ -35,7 +35,7 @@ from sanderling.fetch.template_filter import PARKED_DATABASE, has_parked_pages
 from sanderling.models import UrlState
 from sanderling.search.background_indexer import can_index
 from sanderling.storage.catalog import PageCatalog
-from sanderling.storage.collection import Collection, get_meta, open_collection
+from sanderling.storage.collection import StoredCollection, get_meta, open_collection
 from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive, open_archive
 from sanderling.warc.cdxj import CdxjEntry
@@ -96,7 +96,7 @@ def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
 
 def _delete_selection(
     selection: DeletionSelection,
-    collection: Collection,
+    collection: StoredCollection,
     archive: Archive,
     report: DeletionReport,
     erased: ErasedRecords,
@@ -113,7 +113,7 @@ def _delete_selection(
 
 
 @contextmanager
-def _open_collection_archive(collection: Collection) -> Iterator[Archive]:
+def _open_collection_archive(collection: StoredCollection) -> Iterator[Archive]:
     catalog = PageCatalog(collection.db)
     with open_archive(collection.archive_folder, catalog.load_committed_lengths(), clock=system_clock) as archive:
         with transaction(collection.db):
@@ -123,7 +123,11 @@ def _open_collection_archive(collection: Collection) -> Iterator[Archive]:
 
 
 def _finish_deletion(
-    pending: PendingDeletion, collection: Collection, archive: Archive, report: DeletionReport, erased: ErasedRecords
+    pending: PendingDeletion,
+    collection: StoredCollection,
+    archive: Archive,
+    report: DeletionReport,
+    erased: ErasedRecords,
 ) -> None:
     """Erase the records and index entries of a chunk. Idempotent."""
     erase_records(archive.folder, pending.places, time.time())
@@ -160,7 +164,9 @@ def _remove_from_search(folder: Path, pending: PendingDeletion) -> None:
         index.close()
 
 
-def _update_derived_data(collection: Collection, archive: Archive, erased: ErasedRecords, is_resumed: bool) -> None:
+def _update_derived_data(
+    collection: StoredCollection, archive: Archive, erased: ErasedRecords, is_resumed: bool
+) -> None:
     """Update the queue counters of hosts and the CDXJ index; remove the template index."""
     db = collection.db
     with transaction(db):

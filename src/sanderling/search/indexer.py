@@ -18,7 +18,7 @@ from sanderling.search.document import ParsedHead, RobotsAgent, build_document
 from sanderling.search.index import SearchIndex, open_search_index
 from sanderling.search.pending_visits import PendingVisit, is_gone, load_latest_visits, load_pending_visits
 from sanderling.search.search_types import Document
-from sanderling.storage.collection import Collection, get_robots_agent, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, get_robots_agent, open_collection_read_only
 from sanderling.storage.link_graph import unpack_links
 from sanderling.storage.queries import load_urls
 from sanderling.warc.warc_reader import StoredRecord, read_record
@@ -29,7 +29,7 @@ IDLE_SECONDS = 2.0
 
 
 class Indexer:
-    def __init__(self, collection: Collection, index: SearchIndex, anchors: AnchorStore) -> None:
+    def __init__(self, collection: StoredCollection, index: SearchIndex, anchors: AnchorStore) -> None:
         self.collection = collection
         self.index = index
         self.anchors = anchors

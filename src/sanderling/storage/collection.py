@@ -34,7 +34,7 @@ COLLECTION_FOLDERS = (  # deleted by --clean
 DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database is SQLite
 
 
-class Collection:
+class StoredCollection:
     def __init__(self, folder: Path, db: Connection, lock_fd: int) -> None:
         self.folder = folder
         self.db = db
@@ -136,7 +136,7 @@ def _connect_postgres(database_url: str, read_only: bool) -> Connection:
     return db
 
 
-def open_collection(folder: Path, database_url: str = "") -> Collection:
+def open_collection(folder: Path, database_url: str = "") -> StoredCollection:
     """Open a collection for writing. Creates it if necessary."""
     lock = _acquire_lock(folder)
     try:
@@ -154,7 +154,7 @@ def open_collection(folder: Path, database_url: str = "") -> Collection:
     except BaseException:
         os.close(lock)
         raise
-    return Collection(folder, db, lock)
+    return StoredCollection(folder, db, lock)
 
 
 @contextmanager
@@ -195,7 +195,7 @@ def _acquire_lock(folder: Path) -> int:
     return lock
 
 
-def open_collection_read_only(folder: Path) -> Collection:
+def open_collection_read_only(folder: Path) -> StoredCollection:
     """Open an existing collection for reading, also during a crawl. Migrates an older schema first."""
     if not has_collection(folder):
         raise CollectionError(f"there is no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
@@ -211,7 +211,7 @@ def open_collection_read_only(folder: Path) -> Collection:
             )
         open_collection(folder).close()
         db = open_database(folder, read_only=True)
-    return Collection(folder, db, -1)
+    return StoredCollection(folder, db, -1)
 
 
 def delete_collection(folder: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
 from sanderling.models import Reason, UrlState
-from sanderling.storage.collection import Collection
+from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import COUNT_CHANGES_SQL, LAST_CHANGE_SQL
 from sanderling.urls.normalize import normalize_url
 from sanderling.warc.records import RecordLocation
@@ -143,7 +143,7 @@ def _load_by_id(db: Connection, sql: str, url_ids: Sequence[int]) -> dict[int, s
     return values
 
 
-def resolve_known_url(collection: Collection, text: str) -> tuple[int, str]:
+def resolve_known_url(collection: StoredCollection, text: str) -> tuple[int, str]:
     """Return id and key of a URL typed by a user. Without a scheme, https is tried before http."""
     candidates = [text] if "://" in text else [f"https://{text}", f"http://{text}"]
     keys = [normalized.url for candidate in candidates if (normalized := normalize_url(candidate)) is not None]
@@ -162,7 +162,7 @@ STORED_VISITS_SQL = """
 
 
 def load_stored_record(
-    collection: Collection, url_id: int, url_key: str, max_time: float | None = None
+    collection: StoredCollection, url_id: int, url_key: str, max_time: float | None = None
 ) -> StoredRecord:
     """Read the last stored response of a URL, optionally not after `max_time`."""
     row = collection.db.execute(
@@ -174,7 +174,7 @@ def load_stored_record(
     return read_record(collection.archive_folder, RecordLocation(*row))
 
 
-def _explain_missing_record(collection: Collection, url_id: int) -> str:
+def _explain_missing_record(collection: StoredCollection, url_id: int) -> str:
     (first,) = collection.db.execute(f"SELECT min(v.at) {STORED_VISITS_SQL}", (url_id,)).fetchone()
     if first is not None:
         return f" at that time: it was first seen at {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M:%S} UTC"

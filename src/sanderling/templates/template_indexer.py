@@ -8,7 +8,7 @@ from pathlib import Path
 from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, open_memory_copy
 from sanderling.db.schema.templates import MIGRATIONS
 from sanderling.fingerprint.structure import decode_features
-from sanderling.storage.collection import Collection
+from sanderling.storage.collection import StoredCollection
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.queries import load_urls
 from sanderling.templates.link_model import LinkSeen
@@ -25,7 +25,7 @@ PAGE = (
 
 
 @contextmanager
-def open_structures(collection: Collection) -> Iterator[Structures]:
+def open_structures(collection: StoredCollection) -> Iterator[Structures]:
     """Open the structure index of a collection, brought up to date; a crawl may go on writing meanwhile."""
     db = _open(collection.cdxj_folder)
     try:

@@ -16,7 +16,7 @@ from sanderling.config.settings import ComparisonSettings
 from sanderling.config.time_format import format_iso, format_short, parse_time_inclusive
 from sanderling.content.user_rules import UserRules, validate_user_rules
 from sanderling.errors import UsageError
-from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.queries import resolve_known_url
 
 HELP = "Compare two versions of a page: changed words, links, images, scripts."
@@ -82,7 +82,7 @@ def _print_versions(call: CommandCall, stored_versions: list[ArchivedVersion]) -
     return 0
 
 
-def _describe_replaced_resources(collection: Collection, url_id: int) -> str:
+def _describe_replaced_resources(collection: StoredCollection, url_id: int) -> str:
     """List resources of the page that were replaced under an unchanged URL."""
     swaps = {swap.url for one in load_changes(collection.db, url_id=url_id) for swap in one.change.resources}
     return f", only what it uses: {', '.join(sorted(swaps))}" if swaps else ""

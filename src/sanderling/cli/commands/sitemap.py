@@ -11,7 +11,7 @@ from sanderling.config.time_format import format_iso
 from sanderling.discovery.entry_types import SitemapEntry, SitemapLimits
 from sanderling.discovery.sitemap_writer import write_sitemaps
 from sanderling.errors import UsageError, build_write_error
-from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.page_history import estimate_change_class, has_enough_history
 from sanderling.storage.queries import CatalogRow, load_pages, resolve_known_url
 from sanderling.urls.normalize import get_host
@@ -60,7 +60,7 @@ def run(call: CommandCall) -> int:
     return 0
 
 
-def select_host(collection: Collection, site: str | None) -> str:
+def select_host(collection: StoredCollection, site: str | None) -> str:
     """Return the host of the sitemap; raise UsageError if it is ambiguous."""
     if site:
         return get_host(resolve_known_url(collection, site)[1])
@@ -76,7 +76,7 @@ def select_host(collection: Collection, site: str | None) -> str:
     return str(rows[0][0])
 
 
-def build_entries(collection: Collection, host: str) -> Iterator[SitemapEntry]:
+def build_entries(collection: StoredCollection, host: str) -> Iterator[SitemapEntry]:
     """Select the indexable pages of a host in the order of discovery."""
     for row in load_pages(collection.db, "h.name = ? AND p.status BETWEEN 200 AND 299 AND p.noindex = 0", (host,)):
         if not row.canonical or row.canonical == row.url:

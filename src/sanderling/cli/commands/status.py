@@ -15,7 +15,7 @@ from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.discovery.changefreq import CHANGEFREQS
 from sanderling.models import Reason
-from sanderling.storage.collection import Collection, get_meta, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, get_meta, open_collection_read_only
 from sanderling.storage.page_history import load_change_classes
 from sanderling.storage.queries import URL_STATE_SQL
 
@@ -50,7 +50,7 @@ def run(call: CommandCall) -> int:
     return 0
 
 
-def describe_collection(collection: Collection) -> dict[str, object]:
+def describe_collection(collection: StoredCollection) -> dict[str, object]:
     """Return the state of a collection as a JSON object."""
     db = collection.db
     (pages, size) = db.execute(

@@ -9,7 +9,7 @@ from sanderling.cli.arguments import CommandCall, print_json, print_message, pri
 from sanderling.db.connection import transaction
 from sanderling.errors import UsageError
 from sanderling.models import UrlRole
-from sanderling.storage.collection import Collection, open_collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection, open_collection_read_only
 from sanderling.urls.dust import (
     RULE_FORMS,
     DustRule,
@@ -74,13 +74,13 @@ def run(call: CommandCall) -> int:
     return 0
 
 
-def _save_rules(collection: Collection, rules: list[DustRule]) -> None:
+def _save_rules(collection: StoredCollection, rules: list[DustRule]) -> None:
     """Save rules in a transaction; report a full disk."""
     with transaction(collection.db):
         save_rules(collection.db, rules)
 
 
-def _load_pages(collection: Collection) -> Iterator[DustSample]:
+def _load_pages(collection: StoredCollection) -> Iterator[DustSample]:
     """Load fetched pages with a digest of their text, or of the body if the text is unknown.
 
     Sitemaps and change lists are left out: many servers answer their URLs with a generic page.

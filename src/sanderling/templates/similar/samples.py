@@ -14,7 +14,7 @@ from sanderling.fetch.robots import build_robots_rules
 from sanderling.fingerprint.structure import decode_features, fingerprint_structure
 from sanderling.html.parser import Document, is_html, parse_charset, parse_html
 from sanderling.models import Outcome, Reason, Url, UrlState
-from sanderling.storage.collection import Collection
+from sanderling.storage.collection import StoredCollection
 from sanderling.storage.queries import find_url_id
 from sanderling.templates.template_views import PageView
 from sanderling.urls.normalize import NormalizedUrl, get_host
@@ -30,7 +30,7 @@ class Sample(Struct, frozen=True):
     site: int = 0
 
 
-def take_sample(text: str, collection: Collection | None, settings: FetchSettings | None) -> Sample:
+def take_sample(text: str, collection: StoredCollection | None, settings: FetchSettings | None) -> Sample:
     """Look a sample up in the store, or fetch it where settings to do so are given; refuse what cannot serve."""
     spelling = parse_seed(text)
     known = stored_sample(spelling.url, collection.db) if collection else None

@@ -11,7 +11,7 @@ from sanderling.html.parser import Document, parse_charset, parse_html
 from sanderling.html.tag_tree import build_tag_tree
 from sanderling.html.tree_match import SIMILAR_THRESHOLD, compute_similarity
 from sanderling.models import Reason, Url, UrlState
-from sanderling.storage.collection import Collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.queries import load_stored_record, load_urls
 from sanderling.templates.classifier import EARLY, Recogniser, asked_for
 from sanderling.templates.similar.samples import Sample
@@ -56,7 +56,7 @@ def _asked_for(samples: Sequence[Sample], best: dict[int, float], structures: St
     return {id_: value for id_, value in best.items() if wanted <= members.get(id_, frozenset())}
 
 
-def _matches(sample: Sample, structures: Structures, collection: Collection) -> Iterable[Match]:
+def _matches(sample: Sample, structures: Structures, collection: StoredCollection) -> Iterable[Match]:
     db = collection.db
     site = sample.site or _site_of(db, sample.look.url)
     if not site or structures.count(site) == 0:
@@ -103,7 +103,7 @@ def _site_of(db: Connection, url: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _exactly(samples: Sequence[Sample], found: dict[int, float], collection: Collection) -> dict[int, float]:
+def _exactly(samples: Sequence[Sample], found: dict[int, float], collection: StoredCollection) -> dict[int, float]:
     """Match whole trees: Simple Tree Matching of every page found with every sample that is stored."""
     trees = [
         build_tag_tree(body_of(collection, sample.look.id, sample.look.url)) for sample in samples if sample.look.id
@@ -118,7 +118,7 @@ def _exactly(samples: Sequence[Sample], found: dict[int, float], collection: Col
     return exact
 
 
-def body_of(collection: Collection, id_: int, url: str) -> Document:
+def body_of(collection: StoredCollection, id_: int, url: str) -> Document:
     """The stored body of a page, parsed."""
     record = load_stored_record(collection, id_, url)
     return parse_html(record.body, parse_charset(record.get_header("Content-Type")))
