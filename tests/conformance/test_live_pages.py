@@ -6,12 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.support.parity import as_found
+from tests.support.parity import as_found, pair_of
 
 from sanderling.changes.classify import ChangeKind, compare_fingerprints
 from sanderling.changes.fingerprint_diff import diff_fingerprints
 from sanderling.fingerprint.build import fingerprint_page
-from sanderling.fingerprint.fast.compare import PreviousVersion, compare_versions
 from sanderling.fingerprint.model import encode_fingerprint
 from sanderling.html.parser import parse_html
 
@@ -43,7 +42,7 @@ def test_fast_comparison_equals_comparison_of_fingerprints(suites: Path) -> None
     for line in (folder / "pairs.jsonl").read_text().splitlines()[:100]:
         old, new = (gzip.decompress((folder / json.loads(line)[side]).read_bytes()) for side in ("old", "new"))
         last = parse_html(old)
-        pair = compare_versions(parse_html(new), new, PreviousVersion(old, (last.encoding or "").lower()))
+        pair = pair_of(old, new, (last.encoding or "").lower())
         fast, full = (
             diff_fingerprints(pair.old, pair.new),
             diff_fingerprints(fingerprint_page(last), fingerprint_page(parse_html(new))),

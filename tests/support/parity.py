@@ -4,11 +4,10 @@ from msgspec.structs import replace
 
 from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
 from sanderling.fingerprint.build import EMPTY_FINGERPRINT, fingerprint_page
-from sanderling.fingerprint.fast.compare import PreviousVersion, compare_versions
+from sanderling.fingerprint.fast.compare import PreviousVersion, build_comparison_fingerprints
 from sanderling.fingerprint.fast.line_diff import FingerprintPair
-from sanderling.fingerprint.fast.partial_fingerprint import compare_trees
 from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
-from sanderling.fingerprint.fast.tree_diff import diff_trees
+from sanderling.fingerprint.model import decode_fingerprint
 from sanderling.html.parser import parse_html
 
 
@@ -21,13 +20,11 @@ def as_found(truth: FingerprintDiff, found: FingerprintDiff) -> FingerprintDiff:
     )
 
 
-def pair_of(old: bytes, new: bytes) -> FingerprintPair:
-    return compare_versions(parse_html(new), new, PreviousVersion(old, "utf-8"))
-
-
-def _by_trees(old: bytes, new: bytes) -> FingerprintPair:
-    last, tree = parse_html(old), parse_html(new)
-    return compare_trees(last, tree, diff_trees(last, tree, len(new)))
+def pair_of(old: bytes, new: bytes, charset: str = "utf-8") -> FingerprintPair:
+    """Return the fingerprints with which two versions are compared if no fingerprint is stored."""
+    fingerprints = build_comparison_fingerprints(parse_html(new), new, PreviousVersion(old, charset))
+    after = fingerprints.get("after") or fingerprints["signature"]
+    return FingerprintPair(decode_fingerprint(fingerprints["before"]), decode_fingerprint(after))
 
 
 def in_full(old: bytes, new: bytes) -> FingerprintDiff:
@@ -38,11 +35,11 @@ def in_full(old: bytes, new: bytes) -> FingerprintDiff:
 def agree(old: bytes, new: bytes) -> FingerprintDiff:
     """Return the diff of two versions after asserting that all fast paths give the same."""
     truth = in_full(old, new)
-    for pair in (pair_of(old, new), _by_trees(old, new)):
-        if pair.new.outline != EMPTY_FINGERPRINT.outline:
-            assert pair.new == fingerprint_page(parse_html(new))
-        found = diff_fingerprints(pair.old, pair.new)
-        assert found == as_found(truth, found)
+    pair = pair_of(old, new)
+    if pair.new.outline != EMPTY_FINGERPRINT.outline:
+        assert pair.new == fingerprint_page(parse_html(new))
+    found = diff_fingerprints(pair.old, pair.new)
+    assert found == as_found(truth, found)
     if compute_stable_hash(old) and compute_stable_hash(old) == compute_stable_hash(new):
         assert truth == FingerprintDiff()
     return truth

@@ -167,12 +167,6 @@ def _extract_digits(raw: bytes) -> list[bytes]:
     return raw.translate(None, NON_DIGITS).split(b"\n", MAX_LINES)
 
 
-def hash_lines(lines: list[str]) -> int:
-    """Hash lines, independent of line breaks."""
-    raw = normalize_text("\n".join(lines))
-    return _hash_text(raw, _extract_digits(raw))
-
-
 def _hash_text(raw: bytes, digit_lines: list[bytes]) -> int:
     return xxh3_64_intdigest(raw.translate(None, b"\n") + b"\n".join(filter(None, digit_lines)))
 

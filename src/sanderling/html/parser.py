@@ -18,20 +18,20 @@ _search_meta_charset = re.compile(rb"<meta[^>]*?charset", re.IGNORECASE).search
 __all__ = ["Document", "Element", "Namespace", "get_attribute_values", "is_html", "parse_charset", "parse_html"]
 
 
-def parse_html(body: bytes, charset: str = "", positions: bool = False) -> Document:
+def parse_html(body: bytes, charset: str = "") -> Document:
     """Parse a page as a browser does. Encoding: byte order mark, then `charset`, then meta declaration.
 
-    With `positions`, elements know their source offsets. Declarative shadow roots stay templates, so that their links
-    are found. An unclosed `<iframe>` inside `<noscript>` would swallow the rest of the page; such a page is parsed
+    Declarative shadow roots stay templates, so that their links are found. An unclosed `<iframe>` inside
+    `<noscript>` would swallow the rest of the page; such a page is parsed
     again with scripting, where `<noscript>` is plain text, and the text is dropped.
     """
     body = expand_self_closed_tags(body)
-    tree = _parse_body(body, charset, positions)
+    tree = _parse_body(body, charset)
     if not any("<" in frame.text.partition("</noscript")[2] for frame in tree.find_all("iframe")):
         if tree.find("base") is not None and _may_move_base(body):
-            _drop_noscript_bases(tree, _parse_body(body, charset, False, scripting=True))
+            _drop_noscript_bases(tree, _parse_body(body, charset, scripting=True))
         return tree
-    tree = _parse_body(body, charset, positions, scripting=True)
+    tree = _parse_body(body, charset, scripting=True)
     for element in tree.find_all("noscript"):
         element.set_text("")
     return tree
@@ -54,12 +54,10 @@ def _drop_noscript_bases(tree: Document, scripting_tree: Document) -> None:
         element.decompose()
 
 
-def _parse_body(body: bytes, charset: str, positions: bool, scripting: bool = False) -> Document:
+def _parse_body(body: bytes, charset: str, scripting: bool = False) -> Document:
     """Parse a page. With `scripting`, the content of `<noscript>` is a single text node."""
     charset = charset or (_get_xml_encoding(body) if body.startswith(b"<?xml") else "")
-    read = partial(
-        turbohtml.parse, body, positions=positions, scripting=scripting, allow_declarative_shadow_roots=False
-    )
+    read = partial(turbohtml.parse, body, scripting=scripting, allow_declarative_shadow_roots=False)
     if charset and not body.startswith(BYTE_ORDER_MARKS):
         try:
             return read(encoding=charset)

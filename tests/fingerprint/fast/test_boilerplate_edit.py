@@ -7,8 +7,8 @@ from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprin
 from sanderling.fingerprint.build import fingerprint_page
 from sanderling.fingerprint.fast.boilerplate_edit import read_boilerplate_edit
 from sanderling.fingerprint.fast.byte_diff import find_page_edits
+from sanderling.fingerprint.fast.compare import compare_edits
 from sanderling.fingerprint.fast.line_diff import compare_changed_lines
-from sanderling.fingerprint.fast.partial_fingerprint import compare_edits
 from sanderling.html.parser import parse_html
 
 PROSE = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."

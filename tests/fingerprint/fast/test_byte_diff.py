@@ -6,7 +6,7 @@ from tests.support.parity import as_found
 from sanderling.changes.fingerprint_diff import diff_fingerprints
 from sanderling.fingerprint.build import fingerprint_page
 from sanderling.fingerprint.fast.byte_diff import MAX_DIFFERENCES, PageEdits, find_page_edits
-from sanderling.fingerprint.fast.partial_fingerprint import compare_edits
+from sanderling.fingerprint.fast.compare import compare_edits
 from sanderling.fingerprint.model import encode_fingerprint
 from sanderling.html.parser import parse_html
 

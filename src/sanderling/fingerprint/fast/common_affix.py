@@ -20,16 +20,6 @@ def measure_common_prefix(a: bytes, b: bytes, a_start: int = 0, b_start: int = 0
     return min(low + ((bits & -bits).bit_length() - 1) // 8, limit) if bits else limit
 
 
-def measure_common_suffix(a: bytes, b: bytes, limit: int) -> int:
-    """Return the number of equal bytes at the end, at most `limit`."""
-    low, step, a_size, b_size = 0, FINAL_STEP, len(a), len(b)
-    while step:
-        while low + step <= limit and a.endswith(b[b_size - low - step : b_size - low], 0, a_size - low):
-            low, step = low + step, 2 * step
-        step //= 2
-    return low
-
-
 def count_common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """Return the lengths of the common prefix and suffix, without overlap."""
     start = count_common_prefix(old, new)

@@ -1,27 +1,30 @@
-"""Build the fingerprints with which two page versions are compared, from their differences alone.
+"""Build the fingerprints with which two page versions are compared.
 
-- A few edits of texts, scripts, and ignored markup are located in the bytes (`byte_diff`).
-- Otherwise the trees are compared (`tree_diff`), and only affected parts are built (`partial_fingerprint`).
-- If tags changed, or the old version is missing, the new fingerprint is complete and stored for the next change.
+A few edits of texts, scripts, and ignored markup are located in the bytes (`byte_diff`), and only affected parts are
+built. Otherwise the new fingerprint is complete, and stored for the next change.
 """
 
-from collections.abc import Set
-
 from msgspec import Struct
+from msgspec.structs import replace
 
+from sanderling.content.extract import TextBlocks, extract_blocks, find_landmarks
+from sanderling.fingerprint import assets
 from sanderling.fingerprint.build import EMPTY_FINGERPRINT, fingerprint_page
-from sanderling.fingerprint.fast.byte_diff import find_page_edits
-from sanderling.fingerprint.fast.common_affix import measure_common_prefix, measure_common_suffix
-from sanderling.fingerprint.fast.fingerprint_parts import ALL_PARTS, FingerprintPart
-from sanderling.fingerprint.fast.line_diff import FingerprintPair
-from sanderling.fingerprint.fast.partial_fingerprint import compare_edits, compare_trees
+from sanderling.fingerprint.fast.boilerplate_edit import read_boilerplate_edit
+from sanderling.fingerprint.fast.byte_diff import PageEdits, find_page_edits
+from sanderling.fingerprint.fast.common_affix import measure_common_prefix
+from sanderling.fingerprint.fast.line_diff import (
+    FingerprintPair,
+    compare_blocks,
+    compare_changed_lines,
+    extract_old_blocks,
+)
 from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
-from sanderling.fingerprint.fast.tree_diff import UNKNOWN_RANGE, DifferenceRange, TreeDiff, diff_trees
+from sanderling.fingerprint.fast.text_edits import TextEdit, restore_old_texts
+from sanderling.fingerprint.main_assets import hash_main_assets
 from sanderling.fingerprint.model import encode_fingerprint
 from sanderling.html.parser import Document, parse_html
-from sanderling.html.xhtml import expand_self_closed_tags
 
-MAX_LOCATED_SIZE = 100_000  # bytes; counting lines of a larger page costs more than it saves
 EQUAL_PAIR = FingerprintPair(EMPTY_FINGERPRINT, EMPTY_FINGERPRINT)
 UNCHANGED_FINGERPRINTS = {
     "before": encode_fingerprint(EMPTY_FINGERPRINT),
@@ -38,28 +41,15 @@ class PreviousVersion(Struct, frozen=True):
 
 def build_comparison_fingerprints(tree: Document, body: bytes, previous: PreviousVersion) -> dict[str, bytes]:
     """Build the fingerprint to store (`signature`) and those to compare (`before`, `after`)."""
-    if not previous.body:
-        return {"signature": encode_fingerprint(fingerprint_page(tree))}
-    pair = _compare_bytes(tree, body, previous)
-    if pair is None:
-        old_tree, tree_diff = _parse_and_diff(
-            tree, body, previous, {FingerprintPart.STRUCTURE} if previous.has_fingerprint else ALL_PARTS
-        )
-        if FingerprintPart.STRUCTURE in tree_diff.parts and previous.has_fingerprint:
-            return {"signature": encode_fingerprint(fingerprint_page(tree))}
-        pair = compare_trees(old_tree, tree, tree_diff)
-        if FingerprintPart.STRUCTURE in tree_diff.parts:
-            return {"before": encode_fingerprint(pair.old), "signature": encode_fingerprint(pair.new)}
-    fingerprints = {"before": encode_fingerprint(pair.old), "after": encode_fingerprint(pair.new)}
-    return fingerprints | {"signature": b""} if previous.has_fingerprint and pair.old != pair.new else fingerprints
-
-
-def compare_versions(tree: Document, body: bytes, previous: PreviousVersion) -> FingerprintPair:
-    pair = _compare_bytes(tree, body, previous)
+    pair = _compare_bytes(tree, body, previous) if previous.body else None
     if pair is not None:
-        return pair
-    old_tree, tree_diff = _parse_and_diff(tree, body, previous)
-    return compare_trees(old_tree, tree, tree_diff)
+        fingerprints = {"before": encode_fingerprint(pair.old), "after": encode_fingerprint(pair.new)}
+        return fingerprints | {"signature": b""} if previous.has_fingerprint and pair.old != pair.new else fingerprints
+    fingerprints = {"signature": encode_fingerprint(fingerprint_page(tree))}
+    if previous.body and not previous.has_fingerprint:
+        old_tree = parse_html(previous.body, previous.charset)
+        fingerprints["before"] = encode_fingerprint(fingerprint_page(old_tree))
+    return fingerprints
 
 
 def _compare_bytes(tree: Document, body: bytes, previous: PreviousVersion) -> FingerprintPair | None:
@@ -86,24 +76,54 @@ def _is_first_difference_markup(old_body: bytes, new_body: bytes) -> bool:
     return new_body.rfind(b">", 0, at) < tag or new_body.startswith((b"<script", b"<!--"), tag)
 
 
-def _parse_and_diff(
-    tree: Document, body: bytes, previous: PreviousVersion, stop_parts: Set[FingerprintPart] = ALL_PARTS
-) -> tuple[Document, TreeDiff]:
-    old, new = expand_self_closed_tags(previous.body), expand_self_closed_tags(body)  # as the parser gets them
-    old_tree = parse_html(old, previous.charset, positions=True)
-    return old_tree, diff_trees(old_tree, tree, max(len(new), len(old)), _locate_differences(old, new), stop_parts)
+def compare_edits(tree: Document, page_edits: PageEdits) -> FingerprintPair:
+    """Build the fingerprints of a tree before and after some edits."""
+    text_pair = (
+        _compare_text_edits(tree, page_edits.text_edits)
+        if page_edits.text_edits
+        else FingerprintPair(EMPTY_FINGERPRINT, EMPTY_FINGERPRINT)
+    )
+    if page_edits.removed_scripts == page_edits.added_scripts:
+        return text_pair
+    old_scripts, new_scripts = (
+        assets.pack_hashes(hashes | page_edits.unchanged_scripts)
+        for hashes in (page_edits.removed_scripts, page_edits.added_scripts)
+    )
+    return FingerprintPair(replace(text_pair.old, scripts=old_scripts), replace(text_pair.new, scripts=new_scripts))
 
 
-def _locate_differences(old_body: bytes, new_body: bytes) -> DifferenceRange:
-    if len(old_body) > MAX_LOCATED_SIZE:
-        return UNKNOWN_RANGE
-    start = measure_common_prefix(old_body, new_body)
-    end = len(old_body) - measure_common_suffix(old_body, new_body, min(len(old_body), len(new_body)) - start)
-    line = old_body.count(b"\n", 0, start) + 1
-    return DifferenceRange(
-        (line, _get_column(old_body, start)), (line + old_body.count(b"\n", start, end), _get_column(old_body, end))
+def _compare_text_edits(tree: Document, text_edits: list[TextEdit]) -> FingerprintPair:
+    boilerplate_blocks = read_boilerplate_edit(tree, text_edits)
+    pair = None if boilerplate_blocks is None else compare_changed_lines(*boilerplate_blocks)
+    if pair is not None:
+        return pair
+    new_blocks, text_changes = extract_blocks(tree), [(edit.old_text, edit.node.data) for edit in text_edits]
+    with restore_old_texts(text_edits):
+        old_blocks = extract_old_blocks(tree, new_blocks, text_changes)
+        old_assets = _pack_main_assets(tree, old_blocks) if _has_moved_main_content(old_blocks, new_blocks) else {}
+    new_assets = _pack_main_assets(tree, new_blocks) if old_assets else {}
+    text_pair = compare_blocks(old_blocks, new_blocks)
+    return FingerprintPair(replace(text_pair.old, **old_assets), replace(text_pair.new, **new_assets))
+
+
+def _has_moved_main_content(old_blocks: TextBlocks, new_blocks: TextBlocks) -> bool:
+    """Return whether the main content may be in another part of the page."""
+    if old_blocks.landmarks is None:  # derived from the new blocks
+        return False
+    return (
+        old_blocks.is_main_declared != new_blocks.is_main_declared
+        or old_blocks.main_region is not new_blocks.main_region
+        or bool(
+            old_blocks.menu_lines
+            or new_blocks.menu_lines
+            or old_blocks.inline_boilerplate
+            or new_blocks.inline_boilerplate
+            or old_blocks.comment_texts
+            or new_blocks.comment_texts
+        )
     )
 
 
-def _get_column(body: bytes, offset: int) -> int:
-    return offset - body.rfind(b"\n", 0, offset) - 1
+def _pack_main_assets(tree: Document, page_blocks: TextBlocks) -> dict[str, object]:
+    links, images = hash_main_assets(tree, page_blocks.landmarks or find_landmarks(tree), page_blocks)
+    return {"main_links": assets.pack_hashes(links), "main_images": assets.pack_hashes(images)}

@@ -23,9 +23,6 @@ from sanderling.fingerprint.normalized_lines import (
     MAX_LINES,
     NormalizedLines,
     assign_price_roles,
-    compute_line_roles,
-    get_main_content_size,
-    hash_lines,
     measure_main_content,
     normalize_line,
     normalize_lines,
@@ -94,43 +91,6 @@ def _reuse_blocks(new_blocks: TextBlocks, old_lines: list[str]) -> TextBlocks | 
 def compare_blocks(old: TextBlocks, new: TextBlocks) -> FingerprintPair:
     pair = compare_changed_lines(old, new)
     return pair or _build_pair(old, new, WHOLE_PAGE, [normalize_lines(page) for page in (old, new)])
-
-
-def compare_all_lines(old: TextBlocks, new: TextBlocks) -> FingerprintPair:
-    """Build the fingerprints of all lines, reading common lines once."""
-    changed_range, new_lines = _find_changed_range(old, new), normalize_lines(new)
-    if changed_range == WHOLE_PAGE or new_lines.bare_values:
-        old_lines = normalize_lines(old)
-    else:
-        changed_lines = normalize_lines(changed_range.select(old))
-        stripped_lines = [
-            *new_lines.stripped_lines[: changed_range.start],
-            *changed_lines.stripped_lines,
-            *new_lines.stripped_lines[len(new_lines.stripped_lines) - changed_range.tail :],
-        ]
-        # The value does not matter, only whether it equals the new one.
-        text_hash = new_lines.text_hash ^ (changed_lines.text_hash != hash_lines(changed_range.select(new).lines))
-        sizes = [
-            *new_lines.line_sizes[: changed_range.start],
-            *changed_lines.line_sizes,
-            *new_lines.line_sizes[len(new_lines.line_sizes) - changed_range.tail :],
-        ]
-        old_lines = NormalizedLines(
-            text_hash,
-            stripped_lines,
-            compute_line_roles(old),
-            old.main_mask,
-            old.lines,
-            sizes,
-            changed_lines.bare_values,
-        )
-    if old_lines.bare_values and changed_range != WHOLE_PAGE:
-        old_lines = normalize_lines(old)
-    pair = [
-        build_text_fingerprint(assign_price_roles(normalized, blocks.lines), get_main_content_size(normalized, blocks))
-        for normalized, blocks in ((old_lines, old), (new_lines, new))
-    ]
-    return FingerprintPair(*pair)
 
 
 def compare_changed_lines(old: TextBlocks, new: TextBlocks) -> FingerprintPair | None:
