@@ -27,7 +27,7 @@ class SimulatedClock:
 
 
 class MonotonicClock:
-    """A clock for timeouts; never goes backwards, even if the wrapped clock is set back."""
+    """A clock for timeouts; never goes backwards."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -42,10 +42,7 @@ class MonotonicClock:
 
 @lru_cache(4096)  # many pages of a site share a Last-Modified date
 def parse_http_date(text: str) -> float | None:
-    """Parse an HTTP date as a timestamp.
-
-    None: not a date. A date without a zone is GMT (RFC 9110, 5.6.7).
-    """
+    """Parse an HTTP date, or return None. Without a zone it is GMT (RFC 9110, 5.6.7)."""
     from email.utils import parsedate_to_datetime  # slow import
 
     try:

@@ -22,7 +22,7 @@ DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SanderlingError(Exception):
-    """Base class. The message names the failed operation and the next step."""
+    """The message names the failed operation and the next step."""
 
     exit_code = 1
 
@@ -71,7 +71,6 @@ def read_install_source() -> str | None:
 
 
 def build_install_command(extra: str) -> str:
-    """Return the command that installs an extra in this environment."""
     source = json.loads(read_install_source() or "{}")
     path = unquote(source.get("url", "").partition("file://")[2])
     editable = "-e " if path and source.get("dir_info", {}).get("editable") else ""

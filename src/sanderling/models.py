@@ -16,8 +16,6 @@ Host = NewType("Host", str)
 
 
 class UrlState(StrEnum):
-    """State of a known URL."""
-
     QUEUED = "queued"  # to be visited; a leased URL stays in this state
     VISITED = "visited"  # a visit is stored
     SKIPPED = "skipped"  # not requested; see the reason
@@ -133,8 +131,6 @@ class Link(Struct, frozen=True, array_like=True, gc=False):
 
 
 class SitemapHint(Struct, frozen=True, array_like=True, gc=False):
-    """Metadata of a page listed in a sitemap, feed or change list."""
-
     url: Url
     request_url: str = ""
     lastmod: float = 0.0  # 0: not stated
@@ -168,8 +164,6 @@ SUSPECT_LOSSES = 3  # lost workers; one or two losses may have any cause
 
 
 class FetchTask(Struct, frozen=True, array_like=True, gc=False):
-    """A URL of a fetch batch, with the validators of its last visit."""
-
     id: int
     token: int  # fencing token of the lease
     url: Url
@@ -201,7 +195,7 @@ class RobotsTxt(Struct, frozen=True):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether rules apply: 4xx means no rules; 5xx, 429 or failure disallows all (RFC 9309, 2.3.1)."""
+        """Whether rules apply: 4xx means no rules; 5xx, 429, or failure disallows all (RFC 9309, 2.3.1)."""
         return 200 <= self.status < 500 and self.status != 429
 
 

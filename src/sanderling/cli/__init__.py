@@ -1,8 +1,7 @@
 """Command line: one module per command in `cli/commands`.
 
-A command module defines HELP, EXAMPLES, GROUPS (settings it accepts as flags), `arguments(parser)`, and
-`run(call) -> exit code`. Optional: `interrupted(call)`, called when Ctrl-C or SIGTERM arrives before `run` has started
-work. Only the module of the requested command is imported.
+A command module defines HELP, EXAMPLES, GROUPS (settings it accepts as flags), `arguments(parser)`, and `run(call) ->
+exit code`. Optional: `interrupted(call)`, for a signal before `run` has started work.
 """
 
 import atexit
@@ -107,7 +106,7 @@ def run_command(argv: Sequence[str]) -> int:
 
 
 def _report_interruption(argv: Sequence[str]) -> int:
-    """Handle an interruption before work has started; with --json, let the command print its summary."""
+    """Handle an interruption before work has started."""
     if "--json" not in argv:
         return EXIT_INTERRUPTED
     with suppress(SanderlingError, BrokenPipeError):
@@ -131,7 +130,7 @@ def prepare_streams() -> None:
 
 
 class LenientStream:
-    """Standard error that ignores write errors, so that a crawl survives a closed terminal or a full log disk."""
+    """Standard error that ignores write errors, so that a crawl survives a closed terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -152,7 +151,7 @@ class LenientStream:
 
 
 def _exit_fast(code: int) -> NoReturn:
-    """Exit without tearing down the interpreter, which takes long for a large heap. Everything is closed already."""
+    """Exit without tearing down the interpreter, which takes long for a large heap."""
     atexit._run_exitfuncs()
     with suppress(OSError):  # the reader is gone
         sys.stdout.flush()

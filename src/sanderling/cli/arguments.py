@@ -1,4 +1,4 @@
-"""What all commands share: the argument parser, the call record, exit codes, printing."""
+"""Argument parser, call record, exit codes, and output of all commands."""
 
 import argparse
 import importlib
@@ -90,19 +90,18 @@ class CommandCall(Struct, frozen=True):
     verbose: int = 0
 
     def get_settings(self, group: type[G]) -> G:
-        """Return the settings of a group, merged from defaults, file, environment, and flags."""
+        """Merge defaults, file, environment, and flags."""
         return build_group(group, self.setting_values)
 
 
 class CommandParser(argparse.ArgumentParser):
-    """ArgumentParser that raises UsageError instead of printing usage and exiting with code 2."""
+    """Raises UsageError instead of exiting with code 2."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 def import_command(name: str) -> Any:
-    """Import the module of a command."""
     return importlib.import_module(f"sanderling.cli.commands.{name.replace('-', '_')}")
 
 
@@ -119,7 +118,7 @@ def add_common_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
-    """Add a setting as a flag. The value is parsed later, together with file and environment."""
+    """Add a setting as a flag, parsed later together with file and environment."""
     if setting.kind == "switch":
         group.add_argument(setting.flag, action=argparse.BooleanOptionalAction, default=None, help=setting.help)
     elif setting.kind == "texts":
@@ -176,7 +175,7 @@ def parse_call(argv: Sequence[str], groups: CommandGroups) -> tuple[CommandCall,
 
 
 def _find_mistyped_flags(words: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Return unknown `--flag=value` words, which argparse takes for positionals when they contain a space."""
+    """Return unknown `--flag=value` words with a space, which argparse takes for positionals."""
     typed = words[: words.index("--")] if "--" in words else words
     return [word for word in typed if (flag := match_flag_with_equals(word)) and flag[1] not in flags]
 
@@ -233,7 +232,7 @@ def parse_share(text: str) -> float:
 
 
 def print_json(value: object) -> None:
-    """Print a value as a single line of JSON, in ASCII if the output encoding is not UTF-8."""
+    """Print JSON on a line, in ASCII if the output is not UTF-8."""
     narrow = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
     print(json.dumps(value, ensure_ascii=narrow, separators=(", ", ": ")))
 
@@ -244,9 +243,9 @@ def format_value(value: object) -> object:
 
 
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], empty_message: str = "nothing to show") -> None:
-    """Print a plain table, or `empty_message` to standard error if there are no rows.
+    """Print a plain table, or `empty_message` to standard error.
 
-    Column widths come from the first rows, so that long tables stream without being held in memory.
+    Column widths come from the first rows, so that long tables stream.
     """
     text = (tuple("" if cell is None else strip_control_characters(format_value(cell)) for cell in row) for row in rows)
     seen = [tuple(header), *islice(text, MEASURED_ROWS)]
@@ -269,7 +268,7 @@ def can_draw(stream: TextIO) -> bool:
 
 
 def fold_line(text: str, indent: int, width: int = 0) -> str:
-    """Wrap a line at the terminal width, indenting continuation lines. Other outputs are not wrapped."""
+    """Wrap a line at the terminal width."""
     if not (width or can_draw(sys.stdout)):
         return text
     room = max((width or get_terminal_size().columns) - indent, MIN_FOLD_WIDTH)
@@ -284,7 +283,7 @@ def fold_line(text: str, indent: int, width: int = 0) -> str:
 
 
 def confirm(prompt: str) -> bool:
-    """Ask for confirmation on standard error. Anything but yes, including Ctrl-D, is a no."""
+    """Ask on standard error. Anything but yes is a no."""
     print(f"{prompt} [y/N] ", end="", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() in ("y", "yes")

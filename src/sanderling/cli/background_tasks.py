@@ -30,7 +30,6 @@ class BackgroundTasks:
         self.attendant: Attendant | None = None
 
     def start(self, coordinator: Coordinator) -> None:
-        """Start the tasks when a crawl starts."""
         self.coordinator = coordinator
 
     def tick(self, progress: CrawlProgress) -> None:

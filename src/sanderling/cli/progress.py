@@ -37,7 +37,7 @@ EXIT_CODE_BY_FINISH = {
 
 
 class ProgressDisplay:
-    """Show progress: a live line in a terminal, periodic lines elsewhere, nothing with --quiet."""
+    """A live line in a terminal, periodic lines elsewhere, nothing with --quiet."""
 
     def __init__(self, call: CommandCall) -> None:
         self.is_silent = call.quiet
@@ -75,7 +75,6 @@ def build_progress_bar() -> "Bar":
 
 
 def format_progress(progress: CrawlProgress) -> str:
-    """Format progress as a line."""
     return (
         f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
         f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
@@ -84,7 +83,6 @@ def format_progress(progress: CrawlProgress) -> str:
 
 
 def format_size(byte_count: float) -> str:
-    """Format a number of bytes."""
     for unit in ("B", "kB", "MB", "GB"):
         if byte_count < 1000:
             return f"{byte_count:.0f} {unit}" if unit == "B" else f"{byte_count:.1f} {unit}"
@@ -99,7 +97,7 @@ def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
 
 
 def stop_on_signals(coordinator: Coordinator) -> None:
-    """Stop cleanly on the first Ctrl-C, immediately on the second. Committed data is safe."""
+    """Stop cleanly on the first Ctrl-C, immediately on the second."""
 
     def stop(number: int, _frame: object) -> None:
         first = coordinator.stop_reason is None

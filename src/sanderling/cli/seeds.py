@@ -17,7 +17,7 @@ CONTACT_PATTERN = re.compile(r"https?://|@")  # in a user agent: it says already
 
 
 def read_seed_file(name: str | None) -> list[str]:
-    """Parse a seed file: a URL per line; ignores comments and further columns."""
+    """Return a URL per line; ignores comments and further columns."""
     if not name:
         return []
     try:
@@ -60,7 +60,6 @@ def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
 
 
 def warn_about_missing_contact(call: CommandCall, request: CrawlRequest) -> None:
-    """Warn if no contact is set: site owners need a way to reach the operator."""
     if request.politeness.contact or CONTACT_PATTERN.search(request.politeness.user_agent):
         return
     for seed in request.seeds:

@@ -73,7 +73,6 @@ def _build_setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
 
 
 def load_all_settings() -> dict[str, Setting]:
-    """Return all settings by name."""
     return {setting.name: setting for group in SETTING_GROUPS for setting in get_group_settings(group)}
 
 
@@ -169,7 +168,7 @@ def suggest_or_list_names(name: str, names: Sequence[str]) -> str:
 def suggest_name(name: str, names: Sequence[str]) -> str:
     """Return a hint with the most similar known name, or "".
 
-    Names of other crawlers take precedence over similarity. Leading dashes are ignored.
+    Names of other crawlers take precedence.
     """
     known = {known_name.lstrip("-"): known_name for known_name in names}
     snake_case = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
@@ -216,6 +215,5 @@ def _read_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str
 
 
 def build_group(group: type[G], values: Mapping[str, object]) -> G:
-    """Build a group of settings from the values that were set."""
     names = {field.name for field in msgspec.structs.fields(group)}
     return group(**{name: value for name, value in values.items() if name in names})

@@ -50,7 +50,7 @@ def redact_arguments(text: object, arguments: Sequence[str]) -> str:
 
 
 def parse_header_name(header: str) -> str:
-    """Return the name of a `Name: value` header, or "" if invalid (it may be all secret)."""
+    """Return the name of a `Name: value` header; "" if it may be all secret."""
     name, colon, _ = header.partition(":")
     return name if colon and HEADER_NAME.fullmatch(name) else ""
 

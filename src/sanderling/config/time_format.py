@@ -17,7 +17,6 @@ def format_short(at: float) -> str:
 
 
 def shorten_iso(iso_time: str | None) -> str:
-    """Shorten an ISO time for tables."""
     return format_short(datetime.fromisoformat(iso_time).timestamp()) if iso_time else format_short(0.0)
 
 

@@ -1,7 +1,7 @@
 """Open databases, run transactions, and apply migrations.
 
-SQL is written for SQLite; db/postgres.py translates the few differences. Each package with tables has an append-only
-list `MIGRATIONS` in `db/schema`; the table `migrations` stores how many were applied.
+SQL is written for SQLite; db/postgres.py translates it. Each package has an append-only list `MIGRATIONS` in
+`db/schema`.
 """
 
 import json
@@ -65,9 +65,9 @@ def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
 
 
 def connect_private_sqlite(path: Path) -> Connection:
-    """Open a SQLite file with permissions 0600; an existing file is restricted, too.
+    """Open a SQLite file with permissions 0600.
 
-    SQLite copies the permissions of the database to `-wal` and `-shm`.
+    SQLite copies them to `-wal` and `-shm`.
     """
     with suppress(OSError):  # owned by another user, or a read-only disk: opening it reports the error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -78,7 +78,7 @@ def connect_private_sqlite(path: Path) -> Connection:
 
 
 def open_memory_copy(path: Path) -> Connection:
-    """Open an in-memory copy of a read-only database, for migration; empty without a file."""
+    """Open an in-memory copy of a read-only database, for migration."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     if path.is_file():
         with closing(connect_sqlite(path, read_only=True)) as source:
@@ -88,10 +88,7 @@ def open_memory_copy(path: Path) -> Connection:
 
 
 def is_corruption(error: BaseException | None) -> bool:
-    """Return whether an error means a damaged database.
-
-    Code that decodes other data must catch `DECODE_ERRORS` itself.
-    """
+    """Return whether an error means a damaged database."""
     if isinstance(error, DECODE_ERRORS):
         return True
     return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in CORRUPTION_CODES
@@ -149,7 +146,7 @@ def convert_disk_full() -> Iterator[None]:
 
 @contextmanager
 def transaction(db: Connection) -> Iterator[None]:
-    """Run a block in a transaction, or as part of the open transaction."""
+    """Run a block in a new or the open transaction."""
     if db.in_transaction:
         with convert_disk_full():
             yield
@@ -161,7 +158,7 @@ def transaction(db: Connection) -> Iterator[None]:
 
 @contextmanager
 def begin_transaction(db: Connection) -> Iterator[None]:
-    """Begin a transaction that stays open until `commit_transaction`; an exception undoes it."""
+    """Begin a transaction that stays open until `commit_transaction`."""
     with _rollback_on_error(db):
         db.execute("BEGIN IMMEDIATE")
         yield
@@ -195,7 +192,7 @@ def rollback(db: Connection) -> None:
 def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]:
     """Yield the rows of some ids; `{}` in the statement is replaced by placeholders.
 
-    Batches are padded with repeated ids to a few sizes, so that few statements are prepared.
+    Batches are padded to a few sizes, so that few statements are prepared.
     """
     for start in range(0, len(ids), ID_BATCH_SIZES[-1]):
         batch = list(ids[start : start + ID_BATCH_SIZES[-1]])

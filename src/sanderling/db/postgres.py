@@ -117,7 +117,6 @@ class PostgresConnection:
 
 
 def extract_first_line(error: BaseException) -> str:
-    """Return the first line of a database error."""
     return (str(error).strip().splitlines() or ["no response"])[0]
 
 
@@ -151,7 +150,6 @@ def _create_functions(raw_connection: Any) -> None:
 
 
 def has_table(db: PostgresConnection, name: str) -> bool:
-    """Return whether a table exists."""
     return db.execute("SELECT to_regclass(?)", (name,)).fetchone()[0] is not None
 
 

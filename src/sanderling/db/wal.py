@@ -1,7 +1,6 @@
 """Checkpoint the write-ahead log of SQLite in a background thread.
 
-Otherwise the committing connection checkpoints and waits for the disk. It still does so, and reports the error, if the
-thread fails (disk full). The thread finally truncates the log, so that closing the database is fast.
+Otherwise the committing connection waits for the disk; it still does if the thread fails (disk full).
 """
 
 import sqlite3
@@ -53,7 +52,7 @@ def checkpoint_wal(db: Connection) -> int:
 
 
 def truncate_wal(db: Connection) -> None:
-    """Checkpoint and truncate the log, as far as active readers and writers allow."""
+    """Truncate the log, as far as active readers and writers allow."""
     checkpoint_wal(db)  # does not block, so the truncation below blocks writers only briefly
     db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -65,5 +64,5 @@ def compute_growth(before: int, length: int) -> int:
 
 
 def compute_next_wait(wait: float, pages: int) -> float:
-    """Return the wait for about `TARGET_PAGES`, given the pages of the last wait."""
+    """Return the wait for about `TARGET_PAGES`."""
     return min(MAX_WAIT, max(MIN_WAIT, wait * min(2.0, max(0.5, TARGET_PAGES / max(1, pages)))))

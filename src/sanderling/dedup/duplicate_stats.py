@@ -33,7 +33,6 @@ class DuplicateStats(Struct, frozen=True):
 
     @property
     def known_link_share(self) -> float:
-        """Share of links to known URLs."""
         return self.known_links / self.links if self.links else 0.0
 
     @property

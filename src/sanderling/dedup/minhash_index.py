@@ -1,10 +1,10 @@
 """Index of MinHash sketches (fingerprint/minhash.py) by locality-sensitive hashing.
 
-Six bands of 16 bits are looked up exactly and with each single bit flipped. This finds all sketches within
-`GUARANTEED_DISTANCE` bits and 98.7 % of the texts with a Jaccard similarity of 0.8; whole sketches are compared then.
+Six bands of 16 bits are looked up exactly and with each single bit flipped, which finds 98.7 % of the texts with a
+Jaccard similarity of 0.8; whole sketches are compared then.
 
-Chains are arrays: 64 bytes per page plus 3 MB (benchmarks/changes/duplicate_pairs.py). Chain heads are stored by upper
-and by lower byte of a band, so that all heads with a flipped bit are in one array.
+64 bytes per page plus 3 MB (benchmarks/changes/duplicate_pairs.py). Chain heads are stored by upper and by lower byte
+of a band, so that all heads with a flipped bit are in one array.
 """
 
 from array import array
@@ -77,7 +77,6 @@ class MinhashIndex:
         return slot
 
     def discard(self, page: int, sketch: int) -> None:
-        """Remove a page with this sketch."""
         for slot in self._walk_chain(0, *_compute_bands(sketch)[0]):
             if self.pages[slot] == page and self.get_sketch(slot) == sketch:
                 self.pages[slot] = NO_PAGE
@@ -92,14 +91,14 @@ class MinhashIndex:
     def find(self, sketch: int, max_distance: int = MAX_DISTANCE, flip_bits: bool = True) -> list[NearDuplicate]:
         """Return the pages within `max_distance` bits, nearest first.
 
-        `flip_bits=False` looks up equal bands only: a tenth of the cost, 71 % recall at similarity 0.8.
+        `flip_bits=False`: a tenth of the cost, 71 % recall at similarity 0.8.
         """
         return [NearDuplicate(page, bits) for bits, page, _ in sorted(self._find_near(sketch, max_distance, flip_bits))]
 
     def find_nearest(
         self, sketch: int, max_distance: int = MAX_DISTANCE, flip_bits: bool = True
     ) -> tuple[NearDuplicate, int] | None:
-        """Return the nearest page and its slot, valid until a discard, or None."""
+        """Return the nearest page and its slot, valid until a discard."""
         bits, page, slot = min(self._find_near(sketch, max_distance, flip_bits), default=(0, NO_PAGE, 0))
         return (NearDuplicate(page, bits), slot) if slot else None
 

@@ -1,8 +1,7 @@
 """Maintain the near-duplicate pairs of stored pages.
 
-New and changed pages are compared with the originals (pages without an earlier near duplicate), then with their
-neighbors. The original is the page stored first. A small first crawl pairs pages as they arrive, any other at its end,
-when all changes are known.
+New and changed pages are compared with the originals, then with their neighbors. The original is the page stored first.
+A small first crawl pairs pages as they arrive, any other at its end.
 """
 
 from array import array
@@ -76,10 +75,7 @@ class OriginalIndex:
             self._neighbor_originals.append(original)
 
     def pair_page(self, url: int, sketch: int) -> NearDuplicatePair | None:
-        """Index a page and return its pair with the nearest original or neighbor.
-
-        None: the page is an original.
-        """
+        """Index a page and return its pair, or None for an original."""
         flip_bits = len(self._originals) <= MAX_FLIP_PAGES
         if found := self._originals.find_nearest(sketch, self._max_distance, flip_bits):
             nearest, original = found
@@ -93,7 +89,7 @@ class OriginalIndex:
 
 
 class IncrementalPairing:
-    """Pairs pages during a first crawl, to avoid a wait at its end."""
+    """Pairs pages during a first crawl."""
 
     def __init__(self, db: Connection) -> None:
         is_first = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is None
@@ -116,7 +112,7 @@ class IncrementalPairing:
         self._index, self._pairs = None, []
 
     def get_update(self, db: Connection) -> PairUpdate | None:
-        """Return the pairs. None: call `find_pairs`, e.g. because some pages were not stored."""
+        """Return the pairs. None: call `find_pairs`."""
         if self._index is None or db.execute(COUNT_SKETCHES).fetchone() != (self._lookup_count,):
             return None
         (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
@@ -126,7 +122,7 @@ class IncrementalPairing:
 def find_pairs(db: Connection, unchanged_since: Mapping[int, int] | None = None) -> PairUpdate:
     """Pair pages that are new or changed since the last update.
 
-    `unchanged_since`: visit since which a page has the same text. Its pairs stay valid if that visit was included.
+    `unchanged_since`: visit since which a page has the same text.
     """
     (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
     visited = dict(db.execute("SELECT url, visit FROM pages WHERE visit > ?", (last_visit_id,)).fetchall())

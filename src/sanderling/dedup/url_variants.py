@@ -15,9 +15,9 @@ SELECT_SOURCE = "SELECT source FROM urls WHERE id = ?"
 
 
 def find_redundant_ids(db: Connection, rules: Sequence[DustRule], urls: Iterable[tuple[int, str]]) -> set[int]:
-    """Return the URLs that need no visit because their rewritten form is stored; never seeds.
+    """Return the URLs whose rewritten form is stored; never seeds.
 
-    If it is not stored, because it is never linked, the first known variant represents all.
+    If it is not stored, the first known variant represents all.
     """
     if not rules:
         return set()

@@ -19,7 +19,7 @@ def get_period(name: str) -> float:
 
 
 def classify_interval(interval_seconds: float) -> str:
-    """Return the change frequency whose period is nearest, by ratio, to a mean interval."""
+    """Return the change frequency with the nearest period, by ratio."""
     if interval_seconds < ALWAYS_BELOW:
         return "always"
     if interval_seconds > NEVER_ABOVE:
@@ -32,6 +32,5 @@ def classify_interval(interval_seconds: float) -> str:
 
 
 def parse_changefreq(text: str) -> str:
-    """Parse a `changefreq`, or return "" if invalid."""
     name = text.strip().lower()
     return name if name in PERIOD_SECONDS else ""

@@ -11,8 +11,6 @@ DAY_SECONDS = 86400.0
 
 
 class DatePrecision(StrEnum):
-    """Precision of a date."""
-
     DAY = "day"  # a month or a year is read as its first day
     SECOND = "second"
 
@@ -59,7 +57,7 @@ _ZONE_HOURS = {name: hours for hours, names in _ZONE_NAMES.items() for name in n
 
 @lru_cache(maxsize=4096)
 def parse_date(text: str) -> ParsedDate | None:
-    """Parse a date in any supported format. None: not a date.
+    """Parse a date, or return None.
 
     Without a zone, only the day of a W3C date is used, and an RFC 822 date is rejected.
     """
@@ -70,7 +68,6 @@ def parse_date(text: str) -> ParsedDate | None:
 
 
 def _reorder_date(text: str) -> str:
-    """Reorder a date as in RFC 822."""
     text = _TRAILING_COMMENT.sub("", text)
     if match := _MONTH_FIRST(text):
         text = f"{match[1]}{match[3]} {match[2]} {text[match.end() :]}"

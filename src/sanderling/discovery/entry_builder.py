@@ -1,4 +1,4 @@
-"""Build entries from the tags of a sitemap or feed; tolerates wrong nesting and unclosed tags."""
+"""Build entries from tags; tolerates wrong nesting and unclosed tags."""
 
 import re
 from collections import Counter
@@ -242,7 +242,7 @@ class EntryBuilder:
             self.updated_at = parse_date(value)
 
     def _handle_link(self, attributes_by_name: dict[str, str]) -> bool:
-        """Parse an Atom link or an alternate language. False: link without `href`."""
+        """Parse an Atom link or an alternate language."""
         assert self._entry_fields is not None
         href = attributes_by_name.get("href", "").strip(WHITESPACE)
         is_alternate = is_alternate_relation(attributes_by_name.get("rel", "alternate"))

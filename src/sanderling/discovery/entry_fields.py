@@ -26,7 +26,7 @@ class EntryFields(Struct):
     problems: Counter[SitemapProblem]
 
     def parse_loc(self, base: str) -> str:
-        """Return the URL, resolved against `base` in feeds, or "" if missing or invalid."""
+        """Return the URL, resolved against `base` in feeds, or ""."""
         is_feed = self.kind is SitemapKind.RSS or self.kind is SitemapKind.ATOM
         loc = choose_page_url(self.fields, base) if is_feed else self.fields.get("loc", "") or self.fields.get("", "")
         if not loc:
@@ -54,7 +54,6 @@ class EntryFields(Struct):
         return name
 
     def parse_priority(self) -> float | None:
-        """Return the priority from 0 to 1, or None."""
         text = self.fields.get("priority", "")
         if not text:
             return None

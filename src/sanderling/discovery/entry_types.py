@@ -36,8 +36,6 @@ class SitemapProblem(StrEnum):
 
 
 class SitemapLimits(Struct, frozen=True):
-    """Limits per file."""
-
     max_bytes: int = 50 * 1024 * 1024  # sitemaps.org: uncompressed
     max_entries: int = 50_000  # sitemaps.org
     max_tags: int = 3_000_000  # more than any legitimate file of this size has
@@ -56,8 +54,6 @@ class AlternateLink(Struct, frozen=True, gc=False):
 
 
 class SitemapImage(Struct, frozen=True, gc=False):
-    """An image of a page."""
-
     loc: str
     caption: str = ""
     title: str = ""
@@ -66,16 +62,12 @@ class SitemapImage(Struct, frozen=True, gc=False):
 
 
 class VideoPrice(Struct, frozen=True, gc=False):
-    """Price of a video."""
-
     currency: str
     amount: float | None
     type: str = "own"
 
 
 class SitemapVideo(Struct, frozen=True):
-    """A video of a page."""
-
     thumbnail: str = ""
     title: str = ""
     description: str = ""
@@ -117,7 +109,7 @@ class SitemapArticle(Struct, frozen=True):
 
 
 class SitemapEntry(Struct, frozen=True):
-    """Page of a sitemap or feed, or sitemap of an index. URLs are not resolved or normalized."""
+    """Page of a sitemap or feed, or sitemap of an index. URLs are as written."""
 
     loc: str
     lastmod: float | None = None  # seconds since 1970; None: missing or invalid

@@ -13,7 +13,6 @@ _WHITESPACE = re.compile(r"\s+")
 
 
 def build_image(fields: PartFields) -> SitemapImage | None:
-    """Build an image. None: no URL."""
     loc = _get_text(fields, "loc")
     if not loc:
         return None
@@ -36,7 +35,6 @@ def build_article(fields: PartFields) -> SitemapArticle:
 
 
 def build_video(fields: PartFields) -> SitemapVideo:
-    """Build a video."""
     duration, views = parse_number(_get_text(fields, "duration")), parse_number(_get_text(fields, "view_count"))
     return SitemapVideo(
         thumbnail=_get_text(fields, "thumbnail_loc"),
@@ -81,7 +79,7 @@ def _parse_boolean(fields: PartFields, name: str) -> bool | None:
 
 
 def parse_number(text: str) -> float | None:
-    """Parse a number with decimal point or comma. None: invalid or too large."""
+    """Parse a number with decimal point or comma."""
     try:
         value = float(text[:32].replace(",", "."))
     except ValueError:

@@ -21,12 +21,11 @@ def is_http_url(text: str) -> bool:
 
 
 def is_non_web_link(link: str) -> bool:
-    """Return whether a link has a scheme other than http and https."""
     return _SCHEME(link) is not None and not is_http_url(link)
 
 
 def choose_page_url(fields: dict[str, str], base: str) -> str:
-    """Return the link of an entry, else an identifier that is a URL, else ""."""
+    """Return the link of an entry, else an identifier that is a URL."""
     link = fields.get("link", "")
     if link and not _SCHEME(link) and not _WHITESPACE(link):
         return join_url(base, link)
@@ -35,7 +34,7 @@ def choose_page_url(fields: dict[str, str], base: str) -> str:
 
 
 def join_url(base: str, href: str) -> str:
-    """Resolve a link against a base that may be relative; an invalid base is ignored."""
+    """Resolve a link against a base that may be relative or invalid."""
     try:
         return urljoin(base, href) if base else href
     except ValueError:

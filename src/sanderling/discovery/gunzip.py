@@ -1,7 +1,4 @@
-"""Decompress .gz files incrementally; other files pass through.
-
-A file compressed twice is decompressed twice, but not more often.
-"""
+"""Decompress .gz files incrementally, at most twice; other files pass through."""
 
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""Parse sitemaps, sitemap indexes, URL lists and feeds incrementally, within limits.
-
-Valid entries are returned, errors are counted. The file is never held in memory as a whole.
-"""
+"""Parse sitemaps, sitemap indexes, URL lists, and feeds incrementally, within limits."""
 
 import codecs
 import re
@@ -22,7 +19,7 @@ _XML_START = re.compile(r"<(?:\?xml|urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
 
 
 class SitemapParser:
-    """Parser of a file: call `feed` repeatedly, then `finish`; both return complete entries."""
+    """Call `feed` repeatedly, then `finish`; both return complete entries."""
 
     def __init__(self, limits: SitemapLimits | None = None, charset: str = "") -> None:
         self._limits = limits or SitemapLimits()

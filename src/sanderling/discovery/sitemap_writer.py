@@ -25,7 +25,7 @@ class SitemapFile(Struct, frozen=True):
 def write_sitemaps(
     entries: Iterable[SitemapEntry], folder_url: str, name: str = "sitemap", limits: SitemapLimits | None = None
 ) -> Iterator[SitemapFile]:
-    """Yield `name.xml`; if it would be too large, `name-1.xml`, `name-2.xml` ... and an index `name.xml`."""
+    """Yield `name.xml`, or `name-1.xml`, `name-2.xml` ... and an index `name.xml`."""
     limits = limits or SitemapLimits()
     first_body: bytes | None = None
     file_names: list[str] = []

@@ -1,7 +1,6 @@
 """Lenient incremental XML scanner.
 
-Namespaces are ignored. Only predefined entities and character references are resolved, which prevents external entities
-and entity expansion. Malformed input is read as far as possible.
+Namespaces are ignored. External entities and entity expansion are impossible.
 """
 
 import re
@@ -32,8 +31,7 @@ class XmlHandler(Protocol):
     def handle_start_tag(self, name: str, attributes_text: str) -> None:
         """Handle a start tag: lower-case local name and unparsed attributes."""
 
-    def handle_end_tag(self, name: str) -> None:
-        """Handle an end tag."""
+    def handle_end_tag(self, name: str) -> None: ...
 
     def handle_text(self, text: str) -> None:
         """Handle character data with unresolved entities."""
@@ -97,7 +95,7 @@ class XmlScanner:
         return max(position, len(self._buffer) - _LONGEST_END)
 
     def _handle_special(self, position: int) -> int:
-        """Handle a `<` without a complete tag. Returns the new position; unchanged: wait for text."""
+        """Return the position after a `<` without a complete tag; unchanged: wait for text."""
         start = self._buffer[position : position + len(_CDATA)]
         if start == _CDATA:
             return self._handle_cdata(position)

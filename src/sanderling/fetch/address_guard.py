@@ -1,8 +1,7 @@
-"""Address guard: which IP addresses a worker may connect to. Checked for every connection, after DNS resolution.
+"""IP addresses a worker may connect to. Checked for every connection, after DNS resolution.
 
-The ranges are those of the IANA special-purpose registries (RFC 6890), listed here because the tables of `ipaddress`
-differ between Python patch releases. An embedded IPv4 address is checked where packets are sent to it (v4-mapped,
-NAT64); obsolete tunnels (6to4, Teredo) are refused.
+Ranges of the IANA special-purpose registries (RFC 6890), because `ipaddress` differs between Python patch releases.
+Embedded IPv4 addresses (v4-mapped, NAT64) are checked; obsolete tunnels (6to4, Teredo) are refused.
 """
 
 import socket
@@ -52,7 +51,7 @@ NAT64_PREFIX = IPv6Network("64:ff9b::/96")
 
 @lru_cache(maxsize=4096)
 def is_global(address: str) -> bool:
-    """Return True for an address of the public internet; False also for text that is not an address."""
+    """Return False also for text that is not an address."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -70,10 +69,7 @@ def _extract_nat64(ip: IPv6Address) -> IPv4Address | None:
 
 
 def parse_ip_literal(hostname: str) -> str | None:
-    """Return the address that a host name denotes in any notation (`0x7f.1`, `2130706433`).
-
-    None: it is a real name.
-    """
+    """Return the address that a host name denotes in any notation (`0x7f.1`), or None for a real name."""
     name = hostname.strip("[]")
     try:
         return str(ip_address(name))
@@ -104,7 +100,7 @@ def find_allowed_addresses(
 ) -> tuple[str, ...] | None:
     """Return the addresses at which a host may be requested.
 
-    None: it must not be requested. Empty: the host name is an address itself, or the transport resolves it.
+    None: not at all. Empty: the host name is an address, or the transport resolves it.
     """
     literal = parse_ip_literal(hostname)
     if allow_private:

@@ -63,7 +63,7 @@ SWEEP_SECONDS = 1.0  # curl measures the speed of a silent connection only when 
 
 
 def build_request_headers(settings: FetchSettings) -> list[bytes]:
-    """Return the headers of every request in order; user headers replace defaults of the same name."""
+    """Return the request headers in order; user headers replace defaults."""
     defaults = [f"User-Agent: {settings.user_agent}", ACCEPT_HEADER, ACCEPT_ENCODING_HEADER]
     overridden = {header.partition(":")[0].lower() for header in settings.headers}
     used = [header for header in defaults if header.partition(":")[0].lower() not in overridden]
@@ -73,7 +73,7 @@ def build_request_headers(settings: FetchSettings) -> list[bytes]:
 def serialize_recorded_headers(headers: list[bytes]) -> tuple[bool, bytes]:
     """Return whether a Host header is set, and the headers to store in the archive.
 
-    Unknown headers are left out, since they may contain keys. Curl omits headers without a value and sends Host first.
+    Unknown headers may contain keys and are left out.
     """
     named = [(header.partition(b":")[0].lower(), header) for header in headers]
     recorded = [
@@ -137,7 +137,6 @@ class CurlClient:
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
     def has_capacity(self, pending_responses: int = 0) -> bool:
-        """Return True if another request may start besides those in flight and the unprocessed responses."""
         return (
             len(self._active_transfers) + pending_responses < self._settings.max_in_flight
             and self._shared.buffered_bytes < self._shared.max_bytes
@@ -149,7 +148,6 @@ class CurlClient:
         return bool(self._active_transfers)
 
     def start(self, request: FetchRequest) -> None:
-        """Start a request."""
         transfer = (
             self._idle_transfers.pop()
             if self._idle_transfers
@@ -195,7 +193,7 @@ class CurlClient:
         return transfer.finish(error, detail)
 
     def drop_addresses(self, endpoint: HostEndpoint) -> None:
-        """Remove the addresses of a host from curl's DNS cache with the next request."""
+        """Remove a host from curl's DNS cache with the next request."""
         if endpoint.addresses:
             self._shared.stale_endpoints.add(endpoint.host_port)
 

@@ -1,4 +1,4 @@
-"""A transfer: a reusable curl handle with its buffers, size limits and address guard."""
+"""Reusable curl handle with its buffers, size limits, and address guard."""
 
 import socket
 from typing import Any
@@ -19,8 +19,6 @@ ABORT_TRANSFER = 0  # return value of a curl callback
 
 
 class SharedTransferState:
-    """State shared by all transfers of a client."""
-
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes  # of all bodies in flight
         self.buffered_bytes = 0
@@ -76,7 +74,7 @@ class CurlTransfer:
             self._set_request_target(request.url)
 
     def _set_request_target(self, url: str) -> None:
-        """Send percent escapes unchanged: curl would uppercase them. A proxy needs the whole URL."""
+        """Send percent escapes unchanged: curl would uppercase them."""
         if not self.settings.proxy:
             self.has_request_target = True  # from now on it must be set for every request
             self.curl.setopt(pycurl.REQUEST_TARGET, url[url.index("/", 8) :])
@@ -127,7 +125,6 @@ class CurlTransfer:
         return None
 
     def _is_accepted_type(self) -> bool:
-        """Check the media type against the setting. Only successful responses are filtered, not error pages."""
         status, fields = parse_head(self.head_lines)
         mime = get_media_type(fields)
         if self.request.truncates_body or not (200 <= status < 300 and mime):

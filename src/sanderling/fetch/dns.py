@@ -1,7 +1,6 @@
 """DNS resolver with a cache: 10 minutes for addresses, 1 minute for failures.
 
-The system resolver does not expose TTLs, so the lifetimes are fixed: short enough for sites that move, long enough for
-about a lookup per host instead of per page.
+The system resolver does not expose TTLs.
 """
 
 import socket

@@ -1,8 +1,7 @@
-"""Fetch loop of a worker: takes fetch batches, sends requests politely to many hosts at once, returns worker reports.
+"""Fetch loop of a worker: takes fetch batches, requests many hosts politely at once, returns worker reports.
 
     submit(batch) -> HostQueue per host -> transport -> ResponseProcessor -> run_for() returns a WorkerReport
-
-A single thread without blocking calls, so that a slow host does not delay the others.
+A single thread without blocking calls.
 """
 
 import os
@@ -81,11 +80,11 @@ class FetchLoop:
 
     @property
     def load(self) -> int:
-        """Return the number of tasks that are queued, in flight, or fetched and not yet reported."""
+        """Return the number of tasks without a report."""
         return self._report.load
 
     def submit(self, batch: FetchBatch) -> None:
-        """Queue the tasks of a host. Tasks that must not be requested come back with the next report."""
+        """Queue the tasks of a host. Forbidden tasks come back with the next report."""
         now = self._clock()
         self._report.load += len(batch.tasks)
         if self._template_matcher is not None:
@@ -127,10 +126,7 @@ class FetchLoop:
                 return self._report.take()
 
     def cancel(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:
-        """Return all queued tasks, or those of `host`, as visits.
-
-        Requests in flight are dropped as well, or else left to be finished by `run_for`.
-        """
+        """Return all queued tasks, or those of `host`, as visits; requests in flight are dropped or left to finish."""
         while self._responses:
             self._handle_response(self._responses.popleft())  # may requeue a task
         if drop_in_flight:
@@ -160,7 +156,7 @@ class FetchLoop:
             heappush(self._schedule, (host_queue.ready_at, self._sequence, host_queue))
 
     def _start_due_requests(self) -> float:
-        """Start all requests that are due; return the seconds until the next is due."""
+        """Return the seconds until the next request is due."""
         schedule, now = self._schedule, self._monotonic()
         while schedule and self._transport.has_capacity(len(self._responses)):
             due, _, host_queue = schedule[0]
@@ -178,7 +174,7 @@ class FetchLoop:
     def _should_wait(self, host_queue: HostQueue) -> bool:
         """Return True while a suspect task must run alone, or must be announced before it starts.
 
-        If the worker crashes after the announcement, the coordinator knows which task was the cause.
+        So the coordinator knows which task crashed a worker.
         """
         task = host_queue.tasks[0]
         if self._is_isolated or host_queue.robots_rules is None or not task.is_suspect:
@@ -190,7 +186,7 @@ class FetchLoop:
         return bool(self._report.suspect_token)
 
     def _start_request(self, host_queue: HostQueue, now: float) -> None:
-        """Request robots.txt if it is unknown, else the next task that it allows."""
+        """Request robots.txt if it is unknown, else the next allowed task."""
         if host_queue.robots_rules is None:
             self._request_robots(host_queue, now)
             return
@@ -217,7 +213,6 @@ class FetchLoop:
         return FetchRequest(url, host_queue.endpoint, pending, headers, *limits, uses_fresh_connection=is_fresh)
 
     def _is_allowed(self, rules: RobotsRules, url: str) -> bool:
-        """Check a URL against robots.txt. A migrant overrides this with a stricter check."""
         return rules.is_allowed(url)
 
     def _request_robots(self, host_queue: HostQueue, now: float) -> None:
@@ -249,7 +244,6 @@ class FetchLoop:
         self._schedule_host(host_queue)
 
     def _retry_now(self, host_queue: HostQueue, task: FetchTask) -> None:
-        """Request a task again, or return it if the other tasks of its host were returned meanwhile."""
         if host_queue.is_drained:
             self._report.add_unfetched([task], Outcome.RETURNED)
         else:
@@ -287,7 +281,6 @@ class FetchLoop:
             self._report.add_unfetched(host_queue.drain(), Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE, detail, delay)
 
     def _can_follow(self, url: str) -> bool:
-        """Check the target of a robots.txt redirect through a proxy; without proxy the transport checks the address."""
         if not self._settings.proxy or self._settings.allow_private:
             return True
         return can_request_by_name(parse_endpoint(get_host(url)).hostname)

@@ -19,7 +19,7 @@ MAX_SITEMAP_BYTES = 50 * MIB  # sitemaps.org
 
 
 class FetchSettings(Struct, frozen=True):
-    """Settings shared by all workers of a crawl. Sizes in bytes, times in seconds."""
+    """Settings of all workers. Sizes in bytes, times in seconds."""
 
     user_agent: str = f"sanderling/{__version__}"
     headers: tuple[str, ...] = ()  # "Name: value"; replace default headers of the same name
@@ -74,7 +74,7 @@ class FetchSettings(Struct, frozen=True):
             raise UsageError("set the user agent with --user-agent: its name selects the rules of robots.txt")
 
     def get_max_body(self, role: UrlRole) -> int:
-        """Return the body limit for a role; sitemaps may have 50 MB by their protocol."""
+        """Return the body limit for a role; 50 MB for sitemaps by their protocol."""
         return (
             self.max_body
             if role in (UrlRole.PAGE, UrlRole.RESOURCE, UrlRole.TVI_FILE)
@@ -90,7 +90,7 @@ class FetchSettings(Struct, frozen=True):
 def parse_product_token(user_agent: str) -> str:
     """Return the product token of a user agent (RFC 9309, 2.2.1).
 
-    For browser-like agents, `Mozilla/5.0 (compatible; NAME/1.0 ...`, it is NAME.
+    `Mozilla/5.0 (compatible; NAME/1.0 ...` gives NAME.
     """
     match = re.match(r"Mozilla/[\d.]+ \(compatible; *([^/;\s()]+)", user_agent)
     return match[1] if match else re.split(r"[/\s]", user_agent, maxsplit=1)[0]

@@ -29,7 +29,7 @@ class HostQueue:
         self.robots_url, self.robots_redirects = f"{host}/robots.txt", 0
 
     def extend(self, batch: FetchBatch, addresses: tuple[str, ...], agent: str, now: float) -> None:
-        """Add the tasks of a batch, and adopt its delay, addresses and robots.txt."""
+        """Add tasks, and adopt the delay, addresses, and robots.txt of their batch."""
         self.tasks.extend(batch.tasks)
         self.is_drained = False
         self.base_delay, self.connections = batch.delay_seconds, max(1, batch.max_connections)
@@ -65,7 +65,7 @@ class HostQueue:
         return self.in_flight < (self.connections if self.crawl_delay in (0, self.base_delay) else 1)
 
     def should_use_fresh_connection(self, task: FetchTask) -> bool:
-        """Return True for retries over HTTPS: other requests on a shared connection may have caused the failure."""
+        """Return True for retries over HTTPS: a shared connection may have caused the failure."""
         return task.attempts > 0 and self.connections > 1 and self.host.startswith("https:")
 
     @property
@@ -80,7 +80,7 @@ class HostQueue:
     def delay_after_slow_response(
         self, started_at: float, duration_seconds: float, factor: float, max_delay: float
     ) -> None:
-        """Delay the next request in proportion to the response time. Hosts without crawl delay are exempt."""
+        """Delay the next request in proportion to the response time, if there is a crawl delay."""
         if self.crawl_delay:
             self.ready_at = max(self.ready_at, compute_ready_time(started_at, duration_seconds, factor, max_delay))
 

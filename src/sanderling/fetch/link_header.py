@@ -25,8 +25,6 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 class LinkHeaderTarget(Struct, frozen=True):
-    """A target of a Link header, unresolved."""
-
     href: str
     parameters: dict[str, str]  # the first of each name
 

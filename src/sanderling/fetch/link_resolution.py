@@ -17,7 +17,7 @@ LinkScorer = Callable[[RawLink], float]
 
 
 def resolve_links(extracted: PageMetadata, nofollow: bool, score_link: LinkScorer | None = None) -> tuple[Link, ...]:
-    """Resolve the links of a page; a target is nofollow only if all links to it are."""
+    """Resolve links; a target is nofollow only if all links to it are."""
     links: dict[Url, Link] = {}
     if extracted.refresh_target and (
         target := resolve_url(extracted.base_url, extracted.refresh_target, extracted.encoding)
@@ -49,7 +49,7 @@ def resolve_links(extracted: PageMetadata, nofollow: bool, score_link: LinkScore
 
 
 def truncate_long_links(base: str, hrefs: Iterable[str]) -> list[Url]:
-    """Return truncated URLs for links that are too long; links invalid for other reasons are dropped."""
+    """Return truncated URLs for links that are too long."""
     return list(islice((url for raw in hrefs if (url := truncate_long_url(base, raw)) is not None), MAX_LONG_LINKS))
 
 

@@ -1,7 +1,6 @@
 """Pack the links of a fast-scanned page in C, without a Python object per link.
 
-`links.c` joins plain links, which are most, to the page URL; Python resolves the others. The result equals the packed
-output of `link_resolution.resolve_links`.
+`links.c` joins plain links; Python resolves the others. The result equals that of `link_resolution.resolve_links`.
 """
 
 import ctypes
@@ -26,17 +25,14 @@ class _PackedLinks(ctypes.Structure):
 
 
 def pack_scanned_links(head: PageMetadata, page: ScanResult, url: str, nofollow: bool) -> Raw | None:
-    """Pack all links of a page that was requested at `url`.
-
-    None: the page needs the Python path.
-    """
+    """Pack all links of a page, or return None if it needs the Python path."""
     if _packer is None or head.refresh_target:
         return None
     return _packer(head, build_link_table(head, page, url), url, nofollow)
 
 
 def build_link_table(head: PageMetadata, page: ScanResult, url: str) -> bytes:
-    """Return all links in the table format of the fast scan: target, rel, link text."""
+    """Return all links as target, rel, and link text."""
     rows = "".join([_build_row(link.href, "nofollow" if link.nofollow else "", link.anchor) for link in head.links])
     last = _build_row("", *page.same_page_link) if page.same_page_link is not None and head.base_url != url else ""
     return b"".join((rows.encode(), page.link_table, last.encode()))
@@ -47,7 +43,6 @@ def _build_row(*fields: str) -> str:
 
 
 def build_packer(native: NativeLibrary) -> LinkPacker:
-    """Return a function that packs links with the library."""
     call, free_buffer = native.library.sanderling_links, native.library.sanderling_free
     text = (ctypes.c_char_p, ctypes.c_size_t)
     call.argtypes = (*text, *text, *text, ctypes.c_int, ctypes.POINTER(_PackedLinks))
@@ -76,10 +71,7 @@ def build_packer(native: NativeLibrary) -> LinkPacker:
 
 
 def _resolve_complex_links(head: PageMetadata, unresolved: bytes) -> bytes | None:
-    """Resolve the links that are not plain.
-
-    None: some link is too long, and its truncated form must be reported.
-    """
+    """Resolve links that are not plain. None: a link is too long."""
     hrefs = unresolved.decode().split(FIELD_END)[:-1]
     resolved_urls = resolve_urls(head.base_url, hrefs, head.encoding)
     if any(

@@ -1,4 +1,4 @@
-"""Turn a response into a visit: decode, hash, parse once, resolve links, compute fingerprints, pack records."""
+"""Turn a response into a visit: decode, hash, parse, resolve links, compute fingerprints, pack records."""
 
 import hashlib
 from collections.abc import Callable
@@ -62,7 +62,6 @@ MAX_CHARSET_LENGTH = 40
 
 
 def skip_fingerprints(_page: Document | ScanResult, _known: FingerprintInput) -> dict[str, bytes]:
-    """Compute no fingerprints."""
     return {}
 
 
@@ -78,7 +77,6 @@ class ResponseProcessor:
         self._record_packer = RecordPacker(settings)
 
     def process(self, task: FetchTask, response: FetchResponse, fetched_at: float) -> Visit:
-        """Return the visit of a response."""
         status, fields = parse_head(response.head_lines)
         result = classify_transport_error(response)
         is_complete = result is None
@@ -121,7 +119,7 @@ class ResponseProcessor:
         visit_fields: VisitFields,
         fetched_at: float,
     ) -> ResponseClass:
-        """Decode and hash a body; unless it is unchanged, parse it and pack the records."""
+        """Decode and hash a body; unless unchanged, parse it and pack the records."""
         coding = decode_header(headers.get(b"content-encoding", b""))
         limit = self._settings.get_max_body(task.role)
         body, reason = decode_body(response.body, coding, limit)
@@ -156,7 +154,7 @@ class ResponseProcessor:
     def _read_choice_links(
         self, response: FetchResponse, headers: HeaderFields, visit_fields: VisitFields, fetched_at: float
     ) -> None:
-        """Extract the links of a 3xx response that is not a redirect, for example of status 300."""
+        """Extract the links of a 3xx response that is not a redirect (300)."""
         coding = decode_header(headers.get(b"content-encoding", b""))
         body, reason = decode_body(response.body, coding, self._settings.max_page)
         if reason or not is_html(get_media_type(headers), body):
@@ -193,7 +191,7 @@ class ResponseProcessor:
         return page, previous
 
     def _compare_with_previous(self, task: FetchTask, body: bytes, use_stable_hash: bool = True) -> FingerprintInput:
-        """Build the fingerprint input; read the previous body unless the stable hash is unchanged."""
+        """Build the fingerprint input; read the previous body if the stable hash changed."""
         last, archive = task.last_version, self._settings.archive_folder
         if not task.digest or last is None or not last.is_page or not archive:
             return FingerprintInput(body, bool(task.digest))
@@ -212,7 +210,7 @@ class ResponseProcessor:
             visit_fields["header_noindex"] |= is_past_date(parse_unavailable_after(tag, self._agent), fetched_at)
 
     def _read_link_headers(self, url: str, headers: HeaderFields, visit_fields: VisitFields) -> None:
-        """Store the links of the headers; those of the page are added later and take precedence."""
+        """Store the links of the headers; links of the page take precedence."""
         from sanderling.fetch.link_header import extract_header_links  # rarely needed
         from sanderling.fetch.sitemap_response import find_change_list
 
@@ -275,7 +273,7 @@ class ResponseProcessor:
         visit_fields["links_dropped"] = extracted.dropped_count
 
     def _can_use_fast_scan(self, fingerprint_input: FingerprintInput) -> bool:
-        """Return True if no feature needs the tree: the page is new or has the same stable hash."""
+        """Return True if no feature needs the tree."""
         is_different = fingerprint_input.is_changed and not fingerprint_input.has_same_stable_hash
         needs_tree = (
             is_different or self._topic_scorer or self._settings.extracts_resources or self._settings.parking_folder
@@ -296,5 +294,4 @@ class ResponseProcessor:
 def build_unfetched_visit(
     task: FetchTask, outcome: Outcome, reason: Reason, fetched_at: float, detail: str = "", retry_after: float = 0.0
 ) -> Visit:
-    """Return the visit of a task that was not requested."""
     return Visit(task.id, task.token, task.url, outcome, fetched_at, reason, detail, retry_after=retry_after)

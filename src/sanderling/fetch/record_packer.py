@@ -17,7 +17,7 @@ class RecordPacker:
         self._has_host_header, self._recorded_headers = serialize_recorded_headers(build_request_headers(settings))
 
     def pack(self, task: FetchTask, response: FetchResponse, fetched_at: float, digest: bytes = b"") -> dict[str, Any]:
-        """Return the record fields of a `Visit`; `digest` is that of a body without content coding, else empty."""
+        """Return the record fields of a `Visit`."""
         url, algorithm = response.request.url, self._settings.digest
         known_digest = digest if algorithm == "sha256" else b""
         head = b"".join(response.head_lines)

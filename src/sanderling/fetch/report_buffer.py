@@ -1,4 +1,4 @@
-"""Collect visits and robots.txt files until they are sent to the coordinator as a worker report."""
+"""Collect visits and robots.txt files for the next worker report."""
 
 from collections.abc import Iterable
 
@@ -11,8 +11,6 @@ MIN_REPORT_VISITS = 8  # a smaller report waits for the remaining tasks
 
 
 class ReportBuffer:
-    """The next report of a worker, and the number of tasks that are not reported yet."""
-
     def __init__(self, worker: str, clock: Clock) -> None:
         self._worker, self._clock = worker, clock
         self.visits: list[Visit] = []
@@ -26,7 +24,7 @@ class ReportBuffer:
 
     @property
     def is_full(self) -> bool:
-        """Return True for a full report, or half of the tasks: then the worker does not run out of tasks."""
+        """Return True if full or half of the tasks are done, so that the worker does not run dry."""
         return len(self.visits) >= min(MAX_REPORT_VISITS, self.load, max(MIN_REPORT_VISITS, self.load // 2))
 
     def add_unfetched(

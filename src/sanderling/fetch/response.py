@@ -1,4 +1,4 @@
-"""Classify responses and transport errors by head and error code, without reading the body. No I/O."""
+"""Classify responses and transport errors by head and error code."""
 
 import re
 
@@ -69,10 +69,7 @@ TRUNCATED_HEAD = ResponseClass(Outcome.RETRY, Reason.BROKEN_RESPONSE, "connectio
 
 
 def classify_transport_error(response: FetchResponse) -> ResponseClass | None:
-    """Return the outcome of a failed transfer.
-
-    None: a complete response was received.
-    """
+    """Return the outcome of a failed transfer (None: it did not fail)."""
     if response.is_buffer_full:
         return ResponseClass(Outcome.RETURNED, detail="too many large bodies at once")
     if response.abort_reason:
@@ -128,7 +125,7 @@ def _classify_redirect(status: int, headers: HeaderFields, url: str) -> Response
 
 
 def is_complete_range(headers: HeaderFields, response: FetchResponse) -> bool:
-    """Return True if a partial response covers the whole page (RFC 9110, 14.4) and was received completely."""
+    """Return True if a partial response covers the whole page (RFC 9110, 14.4)."""
     part = MATCH_CONTENT_RANGE(headers.get(b"content-range", b""))
     if part is None or int(part[1]) + 1 != int(part[2]):
         return False
@@ -144,7 +141,7 @@ def is_cookie_redirect(response: FetchResponse) -> bool:
 
 
 def is_precondition_failed(response: FetchResponse) -> bool:
-    """Return True for a 412 to a conditional request, sent by some servers instead of 304."""
+    """Return True for a 412 to a conditional request, which some servers send instead of 304."""
     return (
         bool(response.request.conditional_headers)
         and parse_head(response.head_lines)[0] == 412
@@ -166,7 +163,7 @@ def _classify_refusal(status: int, headers: HeaderFields, now: float) -> Respons
 
 
 def parse_retry_after(value: bytes, now: float) -> float:
-    """Return Retry-After in seconds, at most a day; 0 if missing or invalid."""
+    """Return seconds, at most a day; 0 if missing or invalid."""
     if value.isdigit():
         return float(min(int(value[:9]), MAX_RETRY_AFTER))
     timestamp = parse_http_date(value.decode("latin-1")) if value else None
@@ -182,7 +179,7 @@ def decode_header(raw: bytes) -> str:
 
 
 def decode_header_url(raw: bytes) -> str:
-    """Decode a URL in a header; bytes that are not UTF-8 are percent-encoded, as in browsers."""
+    """Decode a URL in a header; percent-encode bytes that are not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -205,7 +202,6 @@ def build_conditional_headers(etag: str, last_modified: str) -> tuple[bytes, ...
 
 
 def is_past_date(date_text: str, now: float) -> bool:
-    """Return True if a date is past; False for text that is not a date."""
     if not date_text:
         return False
     from sanderling.discovery.dates import parse_date  # rarely needed

@@ -1,8 +1,7 @@
 """robots.txt: RFC 9309, with protego as the matcher.
 
-Before parsing, a file is truncated and reduced to the groups that apply to our agent. That bounds the work (thousands
-of agents times thousands of rules would exhaust memory) and matches agents by whole product tokens, as the RFC
-requires. HTML bodies are read without tags: lines that look like rules count as rules.
+Before parsing, a file is truncated and reduced to our groups, which bounds the work and matches agents by whole product
+tokens. HTML bodies are read without tags.
 """
 
 import re
@@ -58,10 +57,7 @@ class RobotsRules:
         return self._allows_by_default if self._parsed is None else self._parsed.can_fetch(url, _OWN_AGENT)
 
     def get_crawl_delay(self) -> float | None:
-        """Return the requested seconds between requests, at most `MAX_CRAWL_DELAY`.
-
-        None: no delay is requested.
-        """
+        """Return the requested seconds, at most `MAX_CRAWL_DELAY`, or None."""
         if self._parsed is None:
             return None
         rate = self._parsed.request_rate(_OWN_AGENT)
@@ -82,7 +78,7 @@ def build_robots_rules(robots: RobotsTxt, agent_token: str) -> RobotsRules:
 
 
 def compute_robots_expiry(status: int, headers: Mapping[str, str], now: float) -> float:
-    """Return when a robots.txt expires: Cache-Control between a minute and a day (RFC 9309, 2.4), else a day."""
+    """Return when a robots.txt expires: by Cache-Control, at most a day (RFC 9309, 2.4)."""
     if not (200 <= status < 500 and status != 429):
         return now + ERROR_LIFETIME
     control = next((value for name, value in headers.items() if name.lower() == "cache-control"), "")
@@ -92,7 +88,7 @@ def compute_robots_expiry(status: int, headers: Mapping[str, str], now: float) -
 
 
 def find_deciding_line(robots: RobotsTxt, agent_token: str, url: str) -> str:
-    """Return the line that decides about a URL, with its user agent; "" if no line matches."""
+    """Return the line that decides about a URL, with its user agent, or ""."""
     if not 200 <= robots.status < 300:
         return ""
     field = "allow" if build_robots_rules(robots, agent_token).is_allowed(url) else "disallow"
@@ -141,7 +137,7 @@ def _decode_body(body: bytes) -> str:
 
 
 def _parse_fields(text: str) -> Iterator[tuple[str, str]]:
-    """Yield known fields with values in order; other lines are ignored and do not end a group."""
+    """Yield known fields; other lines do not end a group."""
     for line in _LINE_ENDS.split(text):
         rule = line.partition("#")[0]
         match = _match_field(rule) or _match_loose_field(rule)
@@ -150,7 +146,7 @@ def _parse_fields(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _reduce_to_own_groups(fields: list[tuple[str, str]], agent: str) -> str:
-    """Reduce a file to the groups for our agent and for `*`; "" if no rule remains."""
+    """Keep the groups for our agent and for `*`."""
     own_token = _find_best_token({value for name, value in fields if name == "user-agent"}, agent)
     writer = _GroupWriter()
     for name, value in fields:
@@ -164,8 +160,7 @@ def _reduce_to_own_groups(fields: list[tuple[str, str]], agent: str) -> str:
 class _GroupWriter:
     """Writes groups for a parser that ends a group at any record.
 
-    By RFC 9309 only `Allow` and `Disallow` end the agent list of a group (2.1); other records must not interfere
-    (2.2.4). A delay between two `User-agent` lines applies to the agents since the last delay.
+    By RFC 9309 only `Allow` and `Disallow` end an agent list (2.1, 2.2.4).
     """
 
     def __init__(self) -> None:
@@ -202,7 +197,7 @@ class _GroupWriter:
 
 
 def _parse_agents(value: str, own_token: str) -> Iterable[str]:
-    """Return the agents of a user-agent line; comma-separated names are not in the RFC, but common."""
+    """Return the agents of a line; comma-separated names are common."""
     names = value.split(",")
     return dict.fromkeys(
         "*"
@@ -237,7 +232,7 @@ NOT_FOUND_STATUS = 404
 
 
 def parse_robots_response(host: Host, response: FetchResponse, redirects: int, now: float) -> RobotsTxt | str:
-    """Return the robots.txt of a response, or the URL it redirects to."""
+    """Return the robots.txt, or the URL it redirects to."""
     status, fields = parse_head(response.head_lines)
     if classify_transport_error(response) is not None:
         return build_unreachable_robots(host, now)
@@ -266,7 +261,7 @@ def build_unreachable_robots(host: Host, now: float) -> RobotsTxt:
 
 
 def waive_robots_rules(robots: RobotsTxt, agent: str) -> RobotsTxt:
-    """Return a robots.txt without Disallow rules, for hosts of the user; delay and sitemaps stay."""
+    """Remove Disallow rules, for hosts of the user; keep delay and sitemaps."""
     rules = build_robots_rules(robots, agent)
     lines = [f"Sitemap: {sitemap}" for sitemap in rules.sitemaps]
     if delay := rules.get_crawl_delay():

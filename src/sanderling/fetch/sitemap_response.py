@@ -22,7 +22,7 @@ MAX_INDEX_SITEMAPS = 50_000  # sitemaps per index
 def parse_sitemap_response(
     url: str, body: bytes, charset: str = ""
 ) -> tuple[tuple[SitemapHint, ...], tuple[FileRef, ...], str]:
-    """Return the pages of a file, the sitemaps it names, and a description of its kind and problems."""
+    """Return the pages, the sitemaps, and a description of the file and its problems."""
     report = parse_sitemap([body], charset=charset)
     entries = [(entry, _build_hint(url, entry)) for entry in report.entries]
     hints = tuple(hint for _, hint in entries if hint is not None)
@@ -56,7 +56,7 @@ def _resolve_change_list(address: str | None) -> tuple[FileRef, ...]:
 
 
 def parse_change_list_response(url: str, body: bytes) -> tuple[tuple[SitemapHint, ...], str, str]:
-    """Return the pages of a change list, its `until` time ("": not a change list) and its next URL."""
+    """Return the pages, the `until` time ("": no change list), and the next URL."""
     parsed = parse_changelist(body, url)
     hints = tuple(hint for change in parsed.changes if (hint := _build_change_hint(url, change)) is not None)
     next_url = resolve_url(url, parsed.next_url) if parsed.next_url else None

@@ -1,4 +1,4 @@
-"""Read the body of the last stored version of a page from the archive folder."""
+"""Read the body of the last stored version of a page."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ HEAD_END = b"\r\n\r\n"
 
 
 def read_stored_body(folder: str, version: StoredVersion, max_bytes: int) -> bytes:
-    """Return the decoded body of a record written by `pack_response`, or b"" if it cannot be read."""
+    """Return the decoded body of a record, or b"" if it cannot be read."""
     try:
         with open(Path(folder, version.file), "rb", buffering=0) as file:
             member = os.pread(file.fileno(), version.length, version.offset)

@@ -1,7 +1,7 @@
 """Template filter of a worker (STRUCT buffer): report matching pages and park the rest.
 
-Of a page that matches no template the coordinator receives title, structure and links. The worker parks the page in a
-small database; if the coordinator asks for it later, it is not fetched again.
+Of a parked page the coordinator receives title, structure, and links. If it asks for the page later, it is not fetched
+again.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ class TemplateMatcher:
         self._filters: dict[int, TemplateFilter] = {}
 
     def register_batch(self, batch: FetchBatch, now: float) -> tuple[list[Visit], FetchBatch]:
-        """Remember the template filter of a batch; return visits of parked pages and the remaining batch."""
+        """Store the filter of a batch; return visits of parked pages and the remaining batch."""
         parked = [visit for task in batch.tasks if (visit := self._parked_pages.take(task, now)) is not None]
         ids = {visit.id for visit in parked}
         remaining = tuple(task for task in batch.tasks if task.id not in ids) if parked else batch.tasks
@@ -36,7 +36,7 @@ class TemplateMatcher:
         return parked, replace(batch, tasks=remaining)
 
     def park_unless_matching(self, visit: Visit) -> Visit:
-        """Return a matching visit unchanged; park any other page and return its parked form."""
+        """Return a matching visit unchanged; park any other page."""
         template_filter = self._filters.pop(visit.id, None)
         if template_filter is None or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
             return visit
@@ -46,7 +46,7 @@ class TemplateMatcher:
         return build_parked_visit(visit)
 
     def drop_filter(self, task_id: int) -> None:
-        """Discard the filter of a task whose page a migrant has already matched."""
+        """Discard the filter of a page that a migrant has already matched."""
         self._filters.pop(task_id, None)
 
 
@@ -69,7 +69,6 @@ def build_parked_visit(visit: Visit, detail: str = "parked by the worker that fe
 
 
 def has_matching_structure(template_filter: TemplateFilter, structure_fingerprint: bytes) -> bool:
-    """Return True if a structure fingerprint is similar to a template."""
     page = decode_features(structure_fingerprint)
     similarities = [
         compute_weighted_similarity(sample, page, template_filter.weights, template_filter.default_weight)
@@ -92,7 +91,6 @@ class ParkedPageStore:
         self._put_count = 0
 
     def put(self, visit: Visit) -> None:
-        """Park a page."""
         packed = msgspec.msgpack.encode(visit)
         self._db.execute(
             "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (visit.url, visit.visited_at, len(packed), packed)
@@ -102,10 +100,7 @@ class ParkedPageStore:
             self._evict_oldest()
 
     def take(self, task: FetchTask, now: float) -> Visit | None:
-        """Remove a parked page and return it under the lease of `task`.
-
-        None: it is not parked or too old.
-        """
+        """Remove and return a page under the lease of `task` (None: not parked, or too old)."""
         row = self._db.execute("SELECT at, visit FROM kept WHERE url = ?", (task.url,)).fetchone()
         if row is None:
             return None

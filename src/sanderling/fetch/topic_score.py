@@ -1,4 +1,4 @@
-"""Topic scores for focused crawls: relevance of a page and of its links."""
+"""Topic scores for focused crawls."""
 
 from sanderling.fetch.link_resolution import LinkScorer
 from sanderling.frontier.ordering.topic import TopicScorer
@@ -13,12 +13,11 @@ CONTAINER_TAGS = ("body", "html", "nav", "table", "ul", "ol")  # their text is n
 
 
 def score_page_relevance(scorer: TopicScorer, tree: Document, title: str) -> float:
-    """Return the relevance of a page. Scripts were removed from the tree before."""
     return scorer.score_page(tree.text[:MAX_TEXT], title)
 
 
 def build_link_scorer(scorer: TopicScorer, tree: Document, extracted: PageMetadata) -> LinkScorer:
-    """Return a scorer for the links of the last scored page: link text, URL path and surrounding text."""
+    """Return a scorer of link text, URL path, and surrounding text."""
     contexts = dict(_find_link_contexts(tree)) if extracted.links and scorer.is_page_relevant else {}
 
     def score(link: RawLink) -> float:

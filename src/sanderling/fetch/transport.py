@@ -1,9 +1,6 @@
 """Transport of the fetch loop: sends requests and returns responses.
 
-`FetchLoop` decides what to request and when; a transport only moves bytes, so another implementation (for example a
-browser) can replace curl without touching politeness or robots.txt.
-
-    FetchLoop -- start(FetchRequest) --> Transport -- wait() --> FetchResponse
+A transport only moves bytes, so another one (a browser) can replace curl without touching politeness or robots.txt.
 """
 
 from collections.abc import Callable
@@ -40,8 +37,6 @@ class HostEndpoint(Struct, frozen=True):
 
 
 class FetchRequest(Struct, frozen=True):
-    """A request to send."""
-
     url: str
     endpoint: HostEndpoint
     user_data: Any  # opaque to the transport
@@ -55,7 +50,7 @@ class FetchRequest(Struct, frozen=True):
 
 
 class FetchResponse(Struct, frozen=True):
-    """A response as received: head lines, and the body with its content coding."""
+    """Head lines, and the body with its content coding."""
 
     request: FetchRequest
     head_lines: list[bytes]
@@ -71,14 +66,14 @@ class FetchResponse(Struct, frozen=True):
 
 
 class Transport(Protocol):
-    """Interface of a transport. All methods are called from the thread of the fetch loop."""
+    """Called only from the thread of the fetch loop."""
 
     @property
     def is_busy(self) -> bool:
         """Return True while a request is in flight."""
 
     def has_capacity(self, pending_responses: int = 0) -> bool:
-        """Return True if another request may start besides those in flight and the unprocessed responses."""
+        """Return True if another request may start."""
 
     def start(self, request: FetchRequest) -> None:
         """Start a request without blocking."""

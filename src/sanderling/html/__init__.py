@@ -1,5 +1,5 @@
 """HTML parsing and extraction: bytes in, values out, no I/O.
 
-Flow: `parser.parse_html` decodes and parses the body once. `links`, `text`, `tag_tree`, and the content and fingerprint
-packages read that tree, because parsing takes half of the CPU time of a crawl.
+`parser.parse_html` parses the body once; all others read that tree, because parsing takes half of the CPU time of a
+crawl.
 """

@@ -46,7 +46,7 @@ META_DECLARATION = re.compile(
 
 
 def find_declared_encoding(body: bytes, charset: str) -> str:
-    """Return the declared ASCII-compatible encoding, or "" if it is missing, ambiguous, or not ASCII-compatible."""
+    """Return the declared ASCII-compatible encoding, or ""."""
     if body.startswith(BYTE_ORDER_MARKS):
         return ""
     if charset:

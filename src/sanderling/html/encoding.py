@@ -1,4 +1,4 @@
-"""Choose the Python codec of a text or XML file from its first bytes and its declared charset."""
+"""Choose the codec of a text or XML file."""
 
 import codecs
 import re
@@ -46,7 +46,7 @@ def has_byte_order_mark(head: bytes) -> bool:
 
 
 def detect_encoding(head: bytes, charset: str = "") -> str:
-    """Return the codec from the byte order mark, the XML declaration, or the HTTP charset; default UTF-8."""
+    """Return the codec by byte order mark, XML declaration, or HTTP charset; default UTF-8."""
     for prefix, name in _ENCODING_BY_PREFIX.items():
         if head.startswith(prefix):
             return name
@@ -55,7 +55,7 @@ def detect_encoding(head: bytes, charset: str = "") -> str:
 
 
 def get_codec(label: str) -> str:
-    """Return the Python codec for a WHATWG or Python label, or "" if it is not a usable web encoding."""
+    """Return the Python codec of a label, or "" if it is no usable web encoding."""
     name = get_standard_name(label).lower()
     try:
         info = codecs.lookup(label if name in _AMBIGUOUS_NAMES else _PYTHON_CODECS.get(name, name))
@@ -68,7 +68,7 @@ def get_codec(label: str) -> str:
 
 @lru_cache(maxsize=256)
 def get_standard_name(label: str) -> str:
-    """Return the WHATWG name of an encoding label, or "" if WHATWG does not define the label."""
+    """Return the WHATWG name of a label, or ""."""
     try:
         return turbohtml.parse(b"", encoding=label).encoding or ""
     except LookupError:

@@ -1,7 +1,4 @@
-"""Extract links and metadata of a page: title, canonical URL, robots directives, refresh target, feeds.
-
-Reads either a parsed tree or the result of the fast scan (`ScanResult`); both give the same values.
-"""
+"""Extract links and metadata of a page, from a parsed tree or the result of the fast scan."""
 
 import re
 from collections.abc import Iterator
@@ -64,10 +61,7 @@ class PageMetadata(Struct, frozen=True):
 def extract_metadata(
     page: Document | ScanResult, url: str, with_tag_paths: bool = False, agent: str = "sanderling"
 ) -> PageMetadata:
-    """Extract links and metadata of the page at `url`, with the robots directives for `agent`.
-
-    Tag paths need a parsed tree; a `ScanResult` has none.
-    """
+    """Extract links and metadata, with the robots directives for `agent`."""
     if isinstance(page, ScanResult):
         return add_anchor_links(extract_head(page, url, agent), page, url)
     return _extract_from_tree(page, url, _HeadReader(agent.lower()), with_tag_paths)
@@ -100,7 +94,6 @@ def extract_head(page: ScanResult, url: str, agent: str = "sanderling") -> PageM
 
 
 def add_anchor_links(head: PageMetadata, page: ScanResult, url: str) -> PageMetadata:
-    """Return the metadata with the anchor links added."""
     links = {link.href: link for link in head.links}
     dropped_count = _add_scanned_anchors(page, links)
     if page.same_page_link is not None and head.base_url != url and len(links) < MAX_LINKS:
@@ -145,7 +138,7 @@ def _add_scanned_anchors(page: ScanResult, links: dict[str, RawLink]) -> int:
 
 
 def _add_anchors(tree: Document, links: dict[str, RawLink], with_tag_paths: bool) -> int:
-    """Add each target with its first non-empty anchor text; return the number of dropped links."""
+    """Add targets with their first non-empty text; return the number of dropped links."""
     dropped = 0
     elements = tree.select(OUTGOING_LINKS)
     if svg_links := tree.select(SVG_LINKS):
@@ -196,7 +189,7 @@ def _is_alternate_version(element: Element | ScannedElement, rel: list[str]) -> 
 
 
 def parse_robots_directives(content: str, agent: str = "sanderling") -> Iterator[str]:
-    """Yield the directives of a robots meta value that apply to `agent` or to all agents."""
+    """Yield the directives that apply to `agent` or to all agents."""
     for part in content.lower().split(","):
         name, colon, value = part.partition(":")
         if not colon or name.strip() in ("*", "robots", agent):

@@ -10,7 +10,7 @@ _match_url_prefix = re.compile(rf"url{_WHITESPACE}={_WHITESPACE}", re.IGNORECASE
 
 
 def parse_refresh_target(content: str) -> str:
-    """Return the target URL as written, or "" if the value is invalid or reloads the same page."""
+    """Return the target URL as written, or "" if invalid or the same page."""
     delay = _match_delay(content)
     rest = content[delay.end() :] if delay else ""
     if prefix := _match_url_prefix(rest):

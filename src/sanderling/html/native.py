@@ -1,6 +1,6 @@
 """Load the optional C library compiled from `_native/` by hatch_build.py.
 
-Every function in it has a Python equivalent that is several times slower, so a crawl without it gives the same results.
+Every function in it has a slower Python equivalent with the same results.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ class NativeLibrary(NamedTuple):
 
 
 def load_library(path: Path = LIBRARY_PATH) -> NativeLibrary | None:
-    """Load the library, or return None if it is missing or stale, or xxhash does not export XXH3."""
+    """Return None if the library is missing or stale, or xxhash does not export XXH3."""
     with suppress(OSError, AttributeError):
         native, hashes = ctypes.CDLL(str(path)), ctypes.CDLL(_xxhash.__file__)
         native.sanderling_init.restype = ctypes.c_uint32
@@ -33,10 +33,7 @@ def load_library(path: Path = LIBRARY_PATH) -> NativeLibrary | None:
 
 
 def compute_checksum(sources: Path) -> int:
-    """Return the CRC-32 of the sources, as hatch_build.py compiles it into the library.
-
-    Detects a stale library after an update without a rebuild.
-    """
+    """Return the CRC-32 of the sources, which detects a stale library."""
     return crc32(b"".join(source.read_bytes() for source in sorted(sources.glob("*.[ch]"))))
 
 

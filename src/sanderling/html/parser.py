@@ -43,10 +43,7 @@ def _may_move_base(body: bytes) -> bool:
 
 
 def _drop_noscript_bases(tree: Document, scripting_tree: Document) -> None:
-    """Remove the base elements before the first base that a browser with scripting builds.
-
-    Without scripting, `<base>` ends a `<noscript>` in the head and becomes its sibling (WHATWG 13.2.6.4.5).
-    """
+    """Remove the base elements before the first that a browser with scripting builds (WHATWG 13.2.6.4.5)."""
     first = next((base.attr("href") for base in scripting_tree.find_all("base") if base.attr("href") is not None), None)
     for element in tree.find_all("base"):
         if first is not None and element.attr("href") == first:
@@ -76,6 +73,6 @@ def _get_xml_encoding(body: bytes) -> str:
 
 
 def get_attribute_values(elements: Sequence[Element], name: str) -> list[str]:
-    """Return the values of an attribute for all elements; much faster than a loop."""
+    """Return an attribute of all elements; much faster than a loop."""
     found = list(map(Element.attr, elements, repeat(name)))
     return [value or "" for value in found] if None in found else found  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Data model of the fast scan: head elements, links, and text fingerprints of a page without a tree."""
+"""Data model of the fast scan: a page without a tree."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -33,7 +33,7 @@ def _get_sources(element: Element) -> list[str]:
 
 
 def parse_srcset(srcset: str) -> list[str]:
-    """Return the URLs of a `srcset` value (WHATWG); commas may be part of a URL or a descriptor."""
+    """Return the URLs of a `srcset` value (WHATWG); commas may be part of a URL."""
     urls = []
     position = 0
     while match := match_srcset_url(srcset, position):

@@ -1,9 +1,7 @@
 """Build a cleaned tag tree of a page for template comparison.
 
-- Inline tags are dropped; block elements inside them move up.
-- Invisible elements are dropped; advertisements, widgets, and embedded media become leaves.
-- Equal siblings are collapsed to one, so that a table with ten rows equals one with a thousand.
-- Depth and size are bounded, so that no page makes comparison slow.
+Inline tags are dropped, advertisements and media become leaves, equal siblings are collapsed. Depth and size are
+bounded.
 """
 
 import re
@@ -31,7 +29,7 @@ WIDGET_CLASSES = re.compile(
 
 
 class TagNode:
-    """A tag with its children, subtree size, and digest; equal digests mean equal subtrees."""
+    """Equal digests mean equal subtrees."""
 
     __slots__ = ("children", "digest", "size", "tag")
 
@@ -100,7 +98,7 @@ def format_tag_tree(node: TagNode) -> str:
 
 
 def parse_tag_tree(text: str) -> TagNode:
-    """Parse the output of `format_tag_tree`. Raises ValueError if the text is not a single tree."""
+    """Parse the output of `format_tag_tree`. Raises ValueError."""
     stack: list[tuple[str, list[TagNode]]] = [("", [])]
     for tag, paren in re.findall(r"([^\s()]+)|([()])", text):
         if tag:

@@ -64,7 +64,7 @@ MAX_TEXT = 4_000_000  # characters per page; the rest is ignored
 
 
 def render_text(tree: Document) -> str:
-    """Return the visible text without scripts, styles, and templates; may contain blank lines."""
+    """Return the visible text; may contain blank lines."""
     changed = flatten_layout(tree)
     try:
         return tree.to_text(TEXT_LAYOUT)[:MAX_TEXT]
@@ -75,9 +75,9 @@ def render_text(tree: Document) -> str:
 def render_annotated_text(
     tree: Document, tag_labels: dict[str, list[str]], labeled_elements: list[tuple[str, list[Element]]]
 ) -> tuple[str, list[tuple[int, int, str]]]:
-    """Return the visible text and the labeled spans `(start, end, label)` in it.
+    """Return the visible text and its labeled spans `(start, end, label)`.
 
-    Labels are given by tag and by element. Elements carry a temporary attribute while the text is rendered.
+    Elements carry a temporary attribute while the text is rendered.
     """
     changed = flatten_layout(tree)
     labeled_elements = [
@@ -106,8 +106,7 @@ def render_annotated_text(
 def flatten_layout(tree: Document) -> list[tuple[Element, str]]:
     """Replace tables, lists, forms, and inline elements around blocks with plain blocks; return the originals.
 
-    The renderer would put all blocks of a cell on one line, number list items (a new item would change all numbers),
-    drop text of a list outside its items, and join text that follows a block inside a link to its last word.
+    The renderer would join the blocks of a cell, number list items, and drop text of a list outside its items.
     """
     changed = [(element, tag) for tag in FLATTENED_TAGS for element in tree.find_all(tag)]
     changed += [(element, element.tag) for element in _find_inline_with_blocks(tree)]
@@ -133,7 +132,7 @@ def restore_layout(changed: list[tuple[Element, str]]) -> None:
 
 
 def get_element_text(element: Element) -> str:
-    """Return the text of an element without scripts and styles, with collapsed whitespace."""
+    """Return the text without scripts and styles, with collapsed whitespace."""
     if element.select_one(",".join(UNRENDERED_TAGS)) is None:
         return " ".join(element.text.split())
     pieces = (node.data for node in element.descendants if isinstance(node, Text) and not _is_unrendered(node.parent))
@@ -141,7 +140,7 @@ def get_element_text(element: Element) -> str:
 
 
 def get_single_line_text(element: Element) -> str:
-    """Return the text of an element as a single line, with a space at each line break. Not stripped."""
+    """Return the text on a line, with a space at each line break."""
     if element.find(LINE_BREAK_TAGS.__contains__) is None:
         return element.text
     pieces: list[str] = []
@@ -170,7 +169,7 @@ def _is_unrendered(node: Node | None) -> bool:
 
 
 def extract_raw_text(tree: Document) -> str:
-    """Return the visible text without separators between blocks, in half the time of `render_text`.
+    """Return the text without separators, in half the time of `render_text`.
 
     Removes scripts, styles, and templates from the tree.
     """
@@ -196,7 +195,7 @@ def compact_text(text: str, blanks: bytes = BLANK_BYTES + b"\n") -> bytes:
 
 
 def hash_text(compacted_text: bytes) -> bytes:
-    """Return a 64-bit hash of the output of `compact_text`; a cheap test for a change."""
+    """Return a 64-bit hash of the output of `compact_text`."""
     if not compacted_text.isascii():
         for char in INVISIBLE_CHARS:
             compacted_text = compacted_text.replace(char.encode(), b"")
@@ -204,7 +203,7 @@ def hash_text(compacted_text: bytes) -> bytes:
 
 
 def compact_lines(text: str) -> bytes:
-    """Encode a text without whitespace and common invisible characters, but with line ends."""
+    """Encode a text without whitespace and invisible characters, but with line ends."""
     compacted = compact_text(text, BLANK_BYTES)
     if not text.isascii():
         for char in INVISIBLE_CHARS:
@@ -214,10 +213,7 @@ def compact_lines(text: str) -> bytes:
 
 
 def normalize_text(text: str) -> bytes:
-    """Encode a text so that typographic variants are equal.
-
-    Removes whitespace and icons, replaces typographic quotes, dashes, and ellipses, and composes characters (NFC).
-    """
+    """Encode a text so that typographic variants are equal (NFC; quotes, dashes, icons)."""
     compacted = compact_text(text, BLANK_BYTES)
     if not text.isascii():
         non_ascii = compacted.translate(None, ASCII_BYTES)
@@ -235,5 +231,5 @@ def _may_be_decomposed(non_ascii: bytes) -> bool:
 
 
 def _strip_heading_hashes(compacted_text: bytes) -> bytes:
-    """Remove a hash sign at line ends: a heading anchor. Keeps names such as C#."""
+    """Remove a hash sign at line ends, a heading anchor. Keeps C#."""
     return TRAILING_HASH.sub(b"\n", (b"\n%b\n" % compacted_text).replace(b"\n#", b"\n"))[1:-1]

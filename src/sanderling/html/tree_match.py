@@ -1,8 +1,7 @@
 """Similarity of two tag trees: Simple Tree Matching, and the measures it is compared with.
 
-Simple Tree Matching counts the nodes that two trees share, from the root down and in order. The recurrence printed in
-the thesis adds the weight outside the maximum and counts too many nodes; this is the corrected version (SPEC, section
-9). Equal subtrees are recognized by digest, and equal siblings at both ends are matched directly; both are exact.
+The recurrence printed in the thesis counts too many nodes; this is the corrected version (SPEC, section 9). Equal
+subtrees are recognized by digest, and equal siblings at both ends are matched directly; both are exact.
 """
 
 from collections import Counter
@@ -51,7 +50,7 @@ def _count_matching_nodes(a: TagNode, b: TagNode, cache: dict[tuple[int, int], i
 
 
 def _align(first: Sequence[TagNode], second: Sequence[TagNode], cache: dict[tuple[int, int], int]) -> int:
-    """Return the best weight of an order-preserving alignment of two lists of subtrees."""
+    """Return the best weight of an order-preserving alignment."""
     start, total = 0, 0
     while start < min(len(first), len(second)) and first[start].digest == second[start].digest:
         total += first[start].size
@@ -73,10 +72,7 @@ def _align(first: Sequence[TagNode], second: Sequence[TagNode], cache: dict[tupl
 
 
 def count_matching_nodes_as_printed(a: TagNode, b: TagNode) -> int:
-    """Count matching nodes with the recurrence as printed in the thesis.
-
-    Shows its error: a list of four equal items scores 8 instead of 5.
-    """
+    """Count by the recurrence as printed: a list of four equal items scores 8 instead of 5."""
     if a.tag != b.tag:
         return 0
     table = [[0] * (len(b.children) + 1) for _ in range(len(a.children) + 1)]
@@ -100,7 +96,7 @@ def list_tags(node: TagNode) -> list[str]:
 
 
 def compute_tag_overlap(a: TagNode, b: TagNode) -> float:
-    """LIT-TAG: return shared tags, in any order, divided by all tags of both trees."""
+    """LIT-TAG: return shared tags divided by all tags."""
     first, second = Counter(list_tags(a)), Counter(list_tags(b))
     return (first & second).total() / (first | second).total()
 
@@ -135,7 +131,7 @@ def compute_edit_similarity(a: TagNode, b: TagNode) -> float:
 
 
 def compute_edit_distance(a: TagNode, b: TagNode) -> int:
-    """Return the number of inserted, deleted, and renamed nodes, with whole subtrees inserted or deleted (Selkow)."""
+    """Return the number of edits, with whole subtrees inserted or deleted (Selkow)."""
     return _count_edits(a, b, {})
 
 

@@ -1,8 +1,7 @@
 """Expand self-closed tags of XHTML pages, such as `<script src="x"/>`, before HTML parsing.
 
 An HTML parser would take the rest of the page as the content of the script. A page counts as XHTML if it names the
-XHTML namespace and is well-formed XML. The decision uses the body alone, so that a page parses the same way when it is
-read from the archive without its headers.
+namespace and is well-formed XML; headers are not used, because the archive may be read without them.
 """
 
 import re
@@ -26,7 +25,7 @@ _search_self_closed_raw_text = re.compile(
 
 
 def expand_self_closed_tags(body: bytes) -> bytes:
-    """Return the body with `<x/>` replaced by `<x></x>`, if an HTML parser would misread it."""
+    """Replace `<x/>` with `<x></x>`, if an HTML parser would misread it."""
     if XHTML_NAMESPACE not in body[:NAMESPACE_SEARCH_BYTES] or _search_self_closed_raw_text(body) is None:
         return body
     parts, done = [], 0
@@ -37,10 +36,7 @@ def expand_self_closed_tags(body: bytes) -> bytes:
 
 
 def _find_self_closed_tags(body: bytes) -> list[tuple[int, str]]:
-    """Return (end offset, name) of self-closed tags.
-
-    Empty if the page is not well-formed, or none of the tags is a raw text element.
-    """
+    """Return (end offset, name) of self-closed tags; empty unless one is a raw text element."""
     parser, found, is_empty = ParserCreate(SINGLE_BYTE_ENCODING), list[tuple[int, str]](), False
     bom_length = len(UTF8_BOM) if body.startswith(UTF8_BOM) else 0
     raw = ""  # open raw text element

@@ -20,12 +20,10 @@ _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+<(?:!--|(?:" + _SNIFFED_TAGS +
 
 
 def parse_mime_type(content_type: str) -> str:
-    """Return the MIME type of a Content-Type header, or ""."""
     return _parse_content_type(content_type[:MAX_HEADER_LENGTH])[0]
 
 
 def parse_charset(content_type: str) -> str:
-    """Return the charset of a Content-Type header, or ""."""
     return _parse_content_type(content_type[:MAX_HEADER_LENGTH])[1]
 
 

@@ -1,7 +1,4 @@
-"""Streaming decoders for gzip, deflate, br and zstd.
-
-Chunks are of bounded size, against decompression bombs; the caller limits the total.
-"""
+"""Streaming decoders for gzip, deflate, br, and zstd, in chunks of bounded size."""
 
 import sys
 import zlib
@@ -59,7 +56,7 @@ class ContentDecoder(Protocol):
 class InflateDecoder:
     """Decoder of gzip (concatenated members) and deflate (with or without zlib header).
 
-    The last eight bytes are buffered: they may be the checksum, whose failure must not lose text.
+    The last eight bytes may be the checksum, whose failure must not lose text.
     """
 
     def __init__(self, open_stream: Callable[[bytes], Any]) -> None:
@@ -130,8 +127,6 @@ def _open_deflate(start: bytes) -> Any:
 
 
 class BrotliDecoder:
-    """Decoder of br."""
-
     is_identity = False
 
     def __init__(self) -> None:

@@ -1,7 +1,4 @@
-"""Remove content codings incrementally, up to a size limit.
-
-Bytes decoded before a problem are kept.
-"""
+"""Remove content codings incrementally, up to a size limit. Bytes before a problem are kept."""
 
 import codecs
 import time
@@ -40,7 +37,7 @@ class DecodeTimeoutError(Exception):
 
 
 class BodyDecoder:
-    """Decoder of a body: call `feed` repeatedly, then `finish`, then read `problem`."""
+    """Call `feed` repeatedly, then `finish`, then read `problem`."""
 
     def __init__(
         self,
@@ -101,7 +98,6 @@ class BodyDecoder:
                 yield from self._forward_chunk(stage_index, chunk)
 
     def _forward_chunk(self, stage_index: int, chunk: bytes) -> Iterator[bytes]:
-        """Pass a chunk to the next stage, unless this stage exceeds the limit."""
         if stage_index < len(self._stages) - 1:
             self._decoded_sizes[stage_index] += len(chunk)
             if self._decoded_sizes[stage_index] > self._max_bytes:
@@ -133,7 +129,7 @@ class BodyDecoder:
 
 
 def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
-    """Return the decoder for a Content-Encoding header; an unknown coding sets its `problem`."""
+    """Return a decoder; an unknown coding sets its `problem`."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     codings = [name for name in names if name in DECODERS or not _is_ignored_coding(name)]
     if len(codings) > MAX_CODINGS or not all(name in DECODERS for name in codings):
@@ -142,7 +138,7 @@ def build_decoder(content_encoding: str, max_bytes: int) -> BodyDecoder:
 
 
 def _is_ignored_coding(name: str) -> bool:
-    """Return whether a value is a common mistake that browsers ignore (charset, media type)."""
+    """Return whether browsers ignore a value (charset, media type)."""
     if name in ("", "identity", "none", "binary", "8bit", "7bit", "chunked") or "/" in name[:100]:
         return True
     try:

@@ -14,7 +14,7 @@ LIST_SEPARATORS = {
 
 
 def parse_head(lines: list[bytes]) -> tuple[int, HeaderFields]:
-    """Return status and headers by lower-case name; interim responses and trailers are ignored."""
+    """Return status and headers by lower-case name."""
     status = 0
     fields: HeaderFields = {}
     is_complete = True  # before a status line, or after the empty line of a head
@@ -37,7 +37,7 @@ def parse_head(lines: list[bytes]) -> tuple[int, HeaderFields]:
 def has_final_head(lines: list[bytes]) -> bool:
     """Return whether a response head with status 200 or above is complete.
 
-    libcurl succeeds even if the connection is closed between two header lines (RFC 9112, 8).
+    libcurl succeeds even if the connection is closed between two header lines.
     """
     status, is_open = 0, False
     for line in lines:
@@ -54,5 +54,4 @@ def _parse_status(line: bytes) -> int:
 
 
 def get_media_type(fields: HeaderFields) -> str:
-    """Return the media type, or "" if undeclared."""
     return parse_mime_type(fields.get(b"content-type", b"").decode("latin-1"))

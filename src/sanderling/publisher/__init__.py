@@ -1,13 +1,9 @@
 """Publish the changes of a web site since LAST_VISIT for crawlers, from the site's own server.
 
-Requests (from the middleware or the access log) and files (from the document root) are recorded in a SQLite file, and
-served as sitemap XML:
-
     /sitemap.xml                  all pages, with live priorities
     /changes.xml?LAST_VISIT=TIME  later changes, highest priority first, deletions last
-
-A page is listed once it was served without password or cookie, unless robots.txt disallows it. This package needs
-only the standard library, so that a site can install it alone: `python -m sanderling.publisher`.
+A page is listed once it was served without password or cookie, unless robots.txt disallows it. Needs only the standard
+library: `python -m sanderling.publisher`.
 """
 
 from importlib import import_module
@@ -30,7 +26,7 @@ LAZY_EXPORTS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import public names on first use, because a crawler that reads lists needs no server."""
+    """Import public names on first use."""
     if name not in LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{LAZY_EXPORTS[name]}"), name)

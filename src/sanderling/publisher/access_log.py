@@ -1,4 +1,4 @@
-"""Parse access logs in the common and combined formats of Apache and nginx."""
+"""Parse access logs in the common and combined formats."""
 
 import re
 from datetime import datetime
@@ -13,8 +13,6 @@ MAX_LINE_BYTES = 65_536  # longer lines are malformed
 
 
 class AccessLogEntry(NamedTuple):
-    """A logged request."""
-
     client_address: str
     user: str  # empty: not logged in
     requested_at: int
@@ -25,7 +23,7 @@ class AccessLogEntry(NamedTuple):
 
 
 def parse_log_line(raw: bytes) -> AccessLogEntry | None:
-    """Parse a line. Malformed lines return None."""
+    """Return None for malformed lines."""
     match = LINE_PATTERN.match(raw) if len(raw) <= MAX_LINE_BYTES else None
     if match is None:
         return None

@@ -28,7 +28,7 @@ RECORDED_HEADERS = frozenset((b"content-type", b"etag", b"last-modified"))
 
 
 class AsgiPublisher:
-    """Wrap an application: record its responses, and serve the sitemap and the change list."""
+    """Wrap an application: record its responses, and serve the lists."""
 
     def __init__(self, app: App, site: PublishedSite, recorder: RequestRecorder | None = None) -> None:
         self.app, self.site = app, site

@@ -1,7 +1,6 @@
-"""Digest page bodies, for applications that send no validators (Flask, FastAPI, and Django by default).
+"""Digest page bodies, for applications that send no validators.
 
-Volatile text and markup are removed first: scripts, comments, hidden form fields, nonces, times of day, durations.
-Large and compressed bodies have no digest; only the application can report their changes.
+Volatile text and markup are removed first. Large and compressed bodies have no digest.
 """
 
 import re
@@ -47,7 +46,7 @@ class BodyDigest:
 
 
 def should_digest(status: int, headers: dict[str, str]) -> bool:
-    """Return whether a response is a page without validator (header names in lower case)."""
+    """Return whether a response is a page without validator."""
     is_page = headers.get("content-type", "").lower().startswith(("text/html", "application/xhtml"))
     has_other = any(headers.get(name) for name in ("etag", "last-modified", "content-encoding"))
     return status == 200 and is_page and not has_other

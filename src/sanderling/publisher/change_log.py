@@ -94,7 +94,7 @@ def _write_pages(db: Connection, site: PublishedSite, rules: PathRules, batch: A
 
 
 def _is_full(db: Connection, site: PublishedSite, new_count: int) -> bool:
-    """Return whether the page limit would be exceeded. Pages are counted only if ids suggest it."""
+    """Return whether the page limit would be exceeded."""
     (last,) = db.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
     if last + new_count <= site.max_urls:
         return False
@@ -121,7 +121,7 @@ def _count_views(db: Connection, site: PublishedSite, batch: ActivityBatch, comm
 
 
 def _update_view_weight(db: Connection, site: PublishedSite, viewed_at: int) -> float:
-    """Return the weight of a view. Resets scores after a formula change, and moves the epoch before overflow."""
+    """Return the weight of a view; moves the epoch before overflow."""
     state = load_publisher_state(db)
     if state.priority_formula != site.priority_formula:
         db.execute("UPDATE pages SET score = hits")

@@ -1,7 +1,7 @@
-"""Find, request, and parse the change list of a site (crawler side). Pure functions; the caller fetches.
+"""Find, request, and parse the change list of a site (crawler side). The caller fetches.
 
-The list is sitemap XML with ResourceSync elements. It is scanned with bounded patterns instead of an XML parser,
-because it may be truncated, huge, or hostile.
+The list is sitemap XML with ResourceSync elements, scanned with bounded patterns because it may be truncated or
+hostile.
 """
 
 import re
@@ -23,8 +23,6 @@ LINK_HEADER_PATTERN = re.compile(r"<([^<>]{1,8000})>\s*((?:;[^,<>]{0,500})*)")
 
 @dataclass(frozen=True, slots=True)
 class ListedChange:
-    """A page in a change list."""
-
     url: str
     change_type: str  # created, updated, or deleted; empty: unknown
     priority: float | None
@@ -33,10 +31,7 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """The changes announced by a site.
-
-    `until` is the LAST_VISIT of the next request. None: not a change list.
-    """
+    """`until`: the LAST_VISIT of the next request. None: not a change list."""
 
     changes: tuple[ListedChange, ...]
     until: str | None
@@ -44,7 +39,7 @@ class ChangeList:
 
 
 def build_changelist_url(list_url: str, last_visit: str, min_priority: float | None = None) -> str:
-    """Build the request URL. LAST_VISIT is `until` of the last response, or an earlier time."""
+    """Build the URL. LAST_VISIT is `until` of the last response, or an earlier time."""
     parameters = {"LAST_VISIT": last_visit} | ({} if min_priority is None else {"threshold": f"{min_priority:g}"})
     return f"{list_url}{'&' if urlsplit(list_url).query else '?'}{urlencode(parameters)}"
 
@@ -104,7 +99,6 @@ def _parse_priority(text: str) -> float | None:
 
 
 def find_changelist_in_header(link: str, page_url: str) -> str | None:
-    """Find the change list in the Link header of a page."""
     for match in LINK_HEADER_PATTERN.finditer(link[:20_000]):
         if re.search(r";\s*rel\s*=\s*\"?changes\"?\s*(?:;|$)", match[2]):
             return _resolve_same_site(match[1], page_url)

@@ -1,4 +1,4 @@
-"""Distinguish people from bots by user agent, and verify well-known crawlers by DNS."""
+"""Tell people from bots by user agent, and verify well-known crawlers by DNS."""
 
 import re
 import socket
@@ -33,12 +33,12 @@ VerifyFunction = Callable[[str, str], bool]  # user agent and address
 
 @lru_cache(maxsize=4096)
 def is_bot(user_agent: str) -> bool:
-    """Return whether a user agent belongs to a bot. An empty user agent does."""
+    """Return True also for an empty user agent."""
     return len(user_agent) < 8 or BOT_PATTERN.search(user_agent) is not None
 
 
 def get_claimed_name(user_agent: str) -> str:
-    """Return the name of a known crawler, `machine` for other bots, or an empty string."""
+    """Return the name of a known crawler, `machine` for other bots, or ""."""
     lower_agent = user_agent.lower()
     known_name = next((name for name in VERIFIABLE_CRAWLERS if name in lower_agent), "")
     return known_name or ("machine" if is_bot(user_agent) else "")

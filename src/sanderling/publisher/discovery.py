@@ -1,7 +1,4 @@
-"""Make the lists discoverable: robots.txt, Link header, and .tvi files.
-
-The well-known path is served by responses.py.
-"""
+"""Make the lists discoverable: robots.txt, Link header, and .tvi files."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -17,7 +14,6 @@ ROBOTS_REFRESH_MS = 3600_000
 
 
 def build_link_header(site: PublishedSite) -> str:
-    """Build a Link header that points to the change list and the sitemap."""
     return f'<{site.build_url(site.changes_path)}>; rel="changes", <{site.build_url(site.sitemap_path)}>; rel="sitemap"'
 
 
@@ -45,7 +41,7 @@ class RobotsRewriter:
         self.loaded_at = self.recorder.get_time_ms()
 
     def build_robots_response(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> ListingResponse:
-        """Build robots.txt with our Sitemap line. Creates it if the application has no robots.txt."""
+        """Add our Sitemap line to robots.txt, or create it."""
         is_compressed = any(name.lower() == "content-encoding" and value != "identity" for name, value in headers)
         if status in (404, 410):
             status, headers, body = 200, [("Content-Type", "text/plain; charset=utf-8")], b""
@@ -59,7 +55,7 @@ class RobotsRewriter:
 
 
 def build_tvi_response(status: int, headers: Iterable[tuple[str, str]], body: bytes) -> ListingResponse | None:
-    """Build the .tvi file of a page. Pages without volatile parts return None."""
+    """Return None for pages without volatile parts."""
     header_values = {name.lower(): value for name, value in headers}
     if status != 200 or "content-encoding" in header_values or "html" not in header_values.get("content-type", ""):
         return None

@@ -1,7 +1,7 @@
 """Scan a document root for new, changed, and deleted pages, with constant memory.
 
-Pages are inserted into a temporary table on disk and compared there. An unchanged root is recognized by its digest.
-Symbolic links to directories are not followed, because of loops; links to files only within the root.
+An unchanged root is recognized by its digest. Symbolic links to directories are not followed; links to files only
+within the root.
 """
 
 import os
@@ -25,8 +25,6 @@ LOGIN_DIRECTIVES = (b"authtype", b"require valid-user", b"require user", b"deny 
 
 @dataclass(frozen=True, slots=True)
 class DocrootPage:
-    """A file that is a page."""
-
     path: str
     modified_ms: int
     validator: str  # changes with the file
@@ -104,7 +102,7 @@ WHERE deleted = 0 AND path NOT IN (SELECT path FROM found)"""
 
 
 def scan_docroot(db: Connection, site: PublishedSite, rules: PathRules, root: Path, now: int) -> DocrootScan:
-    """Compare the document root with the stored pages, and store the differences in a transaction."""
+    """Store the differences between the document root and the stored pages."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder: give the document root of the site")
     docroot_digest, count = digest_pages(find_pages(root, site))
@@ -124,7 +122,7 @@ def scan_docroot(db: Connection, site: PublishedSite, rules: PathRules, root: Pa
 
 
 def digest_pages(pages: Iterator[DocrootPage]) -> tuple[str, int]:
-    """Return an order-independent digest of a document root, and its number of pages."""
+    """Return an order-independent digest, and the number of pages."""
     total = count = 0
     for page in pages:
         total += int.from_bytes(blake2b(f"{page.path} {page.validator}".encode(), digest_size=16).digest())

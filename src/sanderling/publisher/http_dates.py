@@ -1,4 +1,4 @@
-"""Parse the three time formats that crawlers send, and format W3C datetimes. Times are in milliseconds."""
+"""Parse the time formats that crawlers send, and format W3C datetimes, in milliseconds."""
 
 import re
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ MAX_MILLIS = 253402300799000  # the last second of the year 9999
 
 
 def parse_time(text: str) -> int | None:
-    """Parse ISO 8601, an HTTP date, or unix seconds. Invalid times return None."""
+    """Return None for invalid times."""
     text = text.strip()
     if UNIX_SECONDS_PATTERN.fullmatch(text):
         millis = int(float(text) * 1000)

@@ -1,7 +1,6 @@
 """Announce changes to search engines by IndexNow, in a single POST request.
 
-The last announced change is stored in the state file, so that a failed ping is retried, and a restart neither repeats
-nor omits changes.
+The last announced change is stored, so that a failed ping is retried.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Query the pages of a sitemap and of a change list (DPS-3, DPS-4), and format them as sitemap XML.
 
-The change list is ordered by live priority, deletions last. Priorities change while a crawler pages through, so a page
-that rises above its cursor would be missed. Therefore a second phase repeats all pages viewed since the first
-response: a page may be listed twice, but is never missing. ResourceSync elements are ignored by other parsers.
+Priorities change while a crawler pages through. Therefore a second phase repeats all pages viewed since the first
+response: a page may be listed twice, but is never missing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,8 +26,6 @@ NAMESPACES = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http
 
 @dataclass(frozen=True, slots=True)
 class ListingEntry:
-    """A listed page."""
-
     path: str
     modified_ms: int
     priority: float
@@ -37,7 +34,7 @@ class ListingEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListingCursor:
-    """The position in a change list, as encoded in the link to the next page."""
+    """Position in a change list, as encoded in the link to the next page."""
 
     phase: str = "ordered"  # then "climbed", then "deleted"
     score: float = 0.0
@@ -49,7 +46,7 @@ class ListingCursor:
 
 
 def parse_cursor(text: str) -> ListingCursor | None:
-    """Parse a cursor. Invalid cursors return None."""
+    """Return None for invalid cursors."""
     parts = text.split(",")
     if len(parts) != 4 or parts[0] not in ("ordered", "climbed", "deleted"):
         return None
@@ -202,7 +199,6 @@ def _format_urls(site: PublishedSite, entries: Iterable[ListingEntry]) -> Iterat
 
 
 def build_sitemap_index(site: PublishedSite, metadata: str, parts: Iterable[tuple[int, int]]) -> str:
-    """Build the index of a sitemap in several parts."""
     url = escape(site.build_url(site.sitemap_path))
     rows = (
         f"<sitemap><loc>{url}?part={part}</loc><lastmod>{format_w3c(modified)}</lastmod></sitemap>\n"

@@ -1,7 +1,7 @@
-"""Follow an access log through rotation, and turn its lines into views, login requirements, and crawler visits.
+"""Follow an access log through rotation; read views, login requirements, and crawler visits.
 
-Each line is read once: the position is committed together with the lines. A file is identified by its first bytes
-instead of its name, so that it is found after renaming, compression, or copytruncate.
+The position is committed together with the lines. A file is identified by its first bytes, so that it is found after
+renaming, compression, or copytruncate.
 """
 
 import gzip
@@ -28,7 +28,7 @@ READ_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """The position in a log: the file (identified by its first bytes), and an offset."""
+    """The file (identified by its first bytes), and an offset."""
 
     head_digest: str = ""
     head_size: int = 0
@@ -45,7 +45,6 @@ def parse_position(text: str) -> LogPosition:
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log, compressed or not."""
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
@@ -76,7 +75,7 @@ def _digest_head(head: bytes) -> str:
 
 
 def list_unread_files(path: Path, position: LogPosition) -> list[tuple[Path, int]]:
-    """Return the unread files with start offsets: the file of the position, then all newer files."""
+    """Return the file of the position, then all newer files, with offsets."""
     current = [path] if path.is_file() else []
     if not position.head_size:
         return [(file, 0) for file in [*list_rotated_logs(path), *current]]
@@ -149,7 +148,7 @@ def follow_access_log(
 def build_batch(
     raw_lines: Iterable[bytes], site: PublishedSite, verify_crawler: VerifyFunction | None = None
 ) -> tuple[ActivityBatch, int]:
-    """Aggregate the lines of a chunk. Returns the batch and the number of malformed lines."""
+    """Return the batch and the number of malformed lines."""
     batch, malformed = ActivityBatch(), 0
     for raw in raw_lines:
         entry = parse_log_line(raw)

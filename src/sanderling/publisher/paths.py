@@ -1,4 +1,4 @@
-"""Canonicalize paths, so that access log, document root, and middleware agree on the same page."""
+"""Canonicalize paths: access log, document root, and middleware agree on the same page."""
 
 import re
 from functools import lru_cache

@@ -1,11 +1,9 @@
-"""Compute live priorities (0 to 1, two decimals) from human views. The paper (DPS) gives no formula; these are ours.
+"""Compute live priorities (0 to 1, two decimals) from human views. The paper (DPS) gives no formula.
 
     hits    views / views of the most viewed page            (default)
     log     log(1 + views) / log(1 + most views)             an outlier does not flatten the rest
     decay   like `hits`, with fading views                    a view counts half after each half-life
-
-Fading needs no updates: instead of reducing old views, each new view weighs 2^(time since epoch / half-life). The
-common factor cancels out.
+Instead of reducing old views, each new view weighs 2^(time since epoch / half-life).
 """
 
 import math
@@ -21,7 +19,7 @@ def compute_view_weight(formula: str, viewed_at: int, epoch: int, half_life: int
 
 
 def compute_priority(formula: str, score: float, top_score: float) -> float:
-    """Return the priority of a score, relative to the highest score of the site."""
+    """Return the priority of a score, relative to the highest of the site."""
     if top_score <= 0:
         return DEFAULT_PRIORITY
     share = math.log1p(score) / math.log1p(top_score) if formula == "log" else score / top_score

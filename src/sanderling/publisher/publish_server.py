@@ -1,4 +1,4 @@
-"""Run the publisher next to any web server, from its document root and access log."""
+"""Run the publisher next to any web server."""
 
 import logging
 import sqlite3
@@ -110,7 +110,7 @@ class SiteWatcher:
                 log.warning("cannot write the .tvi file of %s: %s", file, error)
 
     def run(self) -> None:
-        """Run until stopped. Errors of the database or the file system are retried."""
+        """Run until stopped. Errors are retried."""
         with closing(open_state_db(self.site.state_file)) as db:
             while not self.stop_event.wait(min(self.options.log_seconds, self.options.scan_seconds)):
                 try:
@@ -185,7 +185,7 @@ class _QuietRequestHandler(WSGIRequestHandler):
 
 
 def make_quiet_server(host: str, port: int) -> WSGIServer:
-    """Create a server without request log and with limited threads. Port 0: any free port."""
+    """Create a server without request log. Port 0: any free port."""
     return _ThreadedServer((host, port), _QuietRequestHandler)
 
 

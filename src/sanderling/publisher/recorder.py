@@ -1,7 +1,6 @@
 """Record requests in memory, and write them to the state file in the background.
 
-A request costs a few lookups in memory; a single thread writes every few seconds. If a write fails (file locked, disk
-full), it is retried. Memory is bounded, and dropped requests are counted.
+A failed write is retried. Memory is bounded, and dropped requests are counted.
 """
 
 import logging
@@ -30,8 +29,6 @@ FLUSHES_PER_PURGE = 720
 
 
 class ServedRequest(NamedTuple):
-    """A request and its response."""
-
     path: str
     status: int
     user_agent: str

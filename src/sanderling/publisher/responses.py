@@ -1,4 +1,4 @@
-"""Build the responses of sitemap and change list, for ASGI, WSGI, and the stand-alone server."""
+"""Build the responses of sitemap and change list, for ASGI, WSGI, and the server."""
 
 import gzip
 import math
@@ -31,8 +31,6 @@ TIME_FORMATS = "ISO 8601 (2024-05-01T10:00:00Z), an HTTP date or unix seconds"
 
 @dataclass(frozen=True, slots=True)
 class ListingRequest:
-    """A request for a list."""
-
     path: str
     query: str = ""
     method: str = "GET"
@@ -55,7 +53,6 @@ class InvalidRequest(Exception):
 
 
 def is_publisher_path(site: PublishedSite, path: str) -> bool:
-    """Return whether the publisher serves this path."""
     return (
         path in (site.sitemap_path, site.changes_path)
         or path.startswith(WELL_KNOWN_PATH)
@@ -68,7 +65,6 @@ def _is_indexnow_key_path(site: PublishedSite, path: str) -> bool:
 
 
 def build_response(site: PublishedSite, db: Connection, request: ListingRequest, now: int) -> ListingResponse:
-    """Build the response to a publisher path."""
     if request.method not in ("GET", "HEAD"):
         return build_text_response(405, "only GET and HEAD are supported", ("Allow", "GET, HEAD"))
     if _is_indexnow_key_path(site, request.path):
@@ -124,7 +120,7 @@ def _has_matching_etag(request: ListingRequest, etag: str) -> bool:
 def _is_not_modified_since(request: ListingRequest, publisher_state: PublisherState) -> bool:
     """Check If-Modified-Since for the plain sitemap.
 
-    It always lists all pages: crawlers would take a partial sitemap for mass deletion.
+    A partial sitemap would look like mass deletion.
     """
     since = parse_time(request.headers.get("if-modified-since", ""))
     return (

@@ -1,4 +1,4 @@
-"""Parse the robots.txt rules for all user agents (RFC 9309), whose disallowed pages are never listed."""
+"""Parse the robots.txt rules for all user agents (RFC 9309)."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ class PathRule:
     pattern_length: int
 
     def is_match(self, path: str) -> bool:
-        """Match a path in linear time: each part is searched after the previous part."""
+        """Match a path in linear time."""
         first, *rest = self.literal_parts
         if not path.startswith(first):
             return False

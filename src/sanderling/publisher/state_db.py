@@ -1,8 +1,7 @@
 """Open the state file: the table of pages (DPS-2), and the publisher state.
 
-Every write gets a strictly increasing commit time. A reader that has seen commit time S has seen every change up to S,
-so `until` in a response is exact regardless of the clocks of several processes, and no change is lost between visits.
-`modified` is the page's own time; `noticed` is the commit time at which it was recorded.
+Every write gets a strictly increasing commit time, so `until` in a response is exact regardless of the clocks of
+several processes. `modified` is the page's own time; `noticed` is its commit time.
 """
 
 import sqlite3
@@ -56,7 +55,7 @@ class PublisherState:
 
 
 def open_state_db(path: Path) -> Connection:
-    """Open or create the state file. Sorting uses temporary files, so that memory stays constant."""
+    """Open or create the state file."""
     db = None
     try:
         db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
@@ -117,6 +116,6 @@ def load_publisher_state(db: Connection) -> PublisherState:
 
 
 def advance_commit_time(db: Connection, now: int) -> int:
-    """Return the next commit time: now, but later than the last. Call inside a write transaction."""
+    """Return the next commit time. Call inside a write transaction."""
     commit_time: int = db.execute("UPDATE facts SET stamp = max(stamp + 1, ?) RETURNING stamp", (now,)).fetchone()[0]
     return commit_time

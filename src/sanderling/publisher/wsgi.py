@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WsgiPublisher:
-    """Wrap an application: record its responses, and serve the sitemap and the change list."""
+    """Wrap an application: record its responses, and serve the lists."""
 
     def __init__(self, app: "WSGIApplication", site: PublishedSite, recorder: RequestRecorder | None = None) -> None:
         self.app, self.site = app, site
@@ -143,7 +143,7 @@ class WsgiPublisher:
 
 
 class DigestedBody:
-    """Pass a response body through, and report its digest once it was sent completely."""
+    """Pass a response body through, and report its digest at the end."""
 
     def __init__(self, chunks: Iterable[bytes], on_digest: Callable[[str], None]) -> None:
         self.chunks, self.on_digest = chunks, on_digest

@@ -1,7 +1,7 @@
 """Start Python child processes that never import from the working directory.
 
-`python -m` and `python -c` put it first on `sys.path`: a file named like a library (`attr.py` in a downloaded folder)
-would be executed. `-P` and `PYTHONSAFEPATH` disable that; `PYTHONPATH` still works.
+`python -m` puts it first on `sys.path`: a downloaded `attr.py` would be executed. `-P` and `PYTHONSAFEPATH` disable
+that.
 """
 
 import os

@@ -21,10 +21,7 @@ GC_THRESHOLDS = 20_000, 20, 20  # the default of 700 objects is reached several 
 
 
 def map_large_blocks() -> bool:
-    """Allocate large blocks with mmap. Returns False if not supported.
-
-    By default glibc raises the threshold with each freed block, and growing arrays leave holes of tens of megabytes.
-    """
+    """Allocate large blocks with mmap, because growing arrays leave large holes. Returns False if not supported."""
     mallopt = _load_mallopt()
     return bool(
         mallopt(MMAP_THRESHOLD, LARGE_BLOCK_BYTES)
@@ -34,7 +31,7 @@ def map_large_blocks() -> bool:
 
 
 def keep_freed_memory() -> bool:
-    """Keep freed memory in this process, unless set in the environment. Returns False if not supported."""
+    """Keep freed memory in this process. Returns False if not supported."""
     mallopt = _load_mallopt()
     results = [mallopt(*setting) for name, setting in KEEP_FREED_SETTINGS.items() if name not in os.environ]
     return all(results)
@@ -71,7 +68,7 @@ def use_huge_pages() -> int:
 
 
 def _find_huge_page_ranges(maps: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield start and size of aligned private anonymous ranges, except thread stacks."""
+    """Yield start and size of aligned private anonymous ranges."""
     guard_end = 0  # end of the last guard page; the range above it is a thread stack
     for line in maps:
         bounds, permissions, _, _, inode, *name = line.split()
@@ -85,7 +82,7 @@ def _find_huge_page_ranges(maps: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def reduce_gc_frequency() -> None:
-    """Collect garbage less often: batches create many objects but hardly any cycles."""
+    """Collect garbage less often: batches create hardly any cycles."""
     gc.set_threshold(*GC_THRESHOLDS)
 
 

@@ -1,4 +1,4 @@
-"""Start child processes with SIGINT and SIGHUP blocked; only the coordinator handles them."""
+"""Start child processes with SIGINT and SIGHUP blocked."""
 
 import signal
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ BLOCKED_SIGNALS = frozenset({signal.SIGINT, signal.SIGHUP})
 
 @contextmanager
 def block_signals() -> Iterator[None]:
-    """Block signals, so that child processes inherit the mask; pending signals are delivered on exit."""
+    """Block signals, so that child processes inherit the mask."""
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS)
     try:
         yield

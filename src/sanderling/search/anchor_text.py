@@ -1,7 +1,4 @@
-"""Anchor texts and inlink counts of link targets.
-
-Written per batch of visits: a row per link would cost more than the index.
-"""
+"""Anchor texts and inlink counts of link targets, written per batch of visits."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +53,7 @@ class AnchorStore:
             self.pending_targets[target] = pages + is_new, known_texts
 
     def flush(self) -> None:
-        """Write the batch. Targets with new texts or twice the inlinks are marked for reindexing."""
+        """Write the batch, and mark targets with new texts or twice the inlinks for reindexing."""
         ids = sorted(self.pending_targets)
         stored = self._load_rows(ids)
         rows = []

@@ -1,8 +1,7 @@
 """Choose the page that represents its duplicates in the index.
 
-An exact copy yields to its original, or to the first copy if the original is not indexable. A page with a
-rel=canonical link yields only to an indexable near duplicate that names no third page, so that a canonical link copied
-onto every page does not hide a site.
+A copy yields to its original. A page with rel=canonical yields only to an indexable near duplicate that names no third
+page, so that a canonical link on every page does not hide a site.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +67,7 @@ def watch_duplicates(db: Connection, pages: Iterable[tuple[int, int]]) -> None:
 
 
 def find_affected(db: Connection, url_ids: Sequence[int]) -> list[int]:
-    """Return watched pages that visits may include or exclude: copies and their originals."""
+    """Return watched pages that visits may include or exclude."""
     found: set[int] = set()
     for start in range(0, len(url_ids), CHUNK_SIZE):
         part = list(url_ids[start : start + CHUNK_SIZE])

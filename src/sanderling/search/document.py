@@ -44,9 +44,9 @@ def build_document(
     head: ParsedHead | None = None,
     robots_agent: RobotsAgent | None = None,
 ) -> Document | None:
-    """Build a document. None if it has no text or is marked noindex.
+    """Return None without text or with noindex.
 
-    With a parsed head, the noindex decision of the crawl stands: the header may have changed since.
+    With a parsed head, the noindex decision of the crawl stands.
     """
     robots_agent = robots_agent or RobotsAgent()
     declared = record.get_header("Content-Type")

@@ -71,7 +71,7 @@ class DocumentExtractor:
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    """Start an isolated child: it imports only from absolute paths of this process."""
+    """Start a child that imports only from absolute paths of this process."""
     path = [folder for folder in sys.path if folder and os.path.isabs(folder)]
     command = build_python_command("-I", "-c", _START_CODE.format(path=path, module=_MODULE))
     process = subprocess.Popen(
@@ -118,7 +118,7 @@ atexit.register(_extractor.close)
 
 
 def extract_document_text(kind: str, body: bytes) -> str:
-    """Return the text; empty if it cannot be read, with the reason logged."""
+    """Return the text, or "" with the reason logged."""
     try:
         return _extractor.extract(kind, body)
     except ExtractionError as error:

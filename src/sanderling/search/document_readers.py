@@ -1,7 +1,4 @@
-"""Extract the text of PDF and office files, within a budget of unpacked bytes.
-
-Run as a child process by document_process.py: answers requests on standard input.
-"""
+"""Extract the text of PDF and office files within a budget, in a child process."""
 
 import contextlib
 import io
@@ -91,7 +88,7 @@ def _read_pdf_page(pdf: Any, number: int) -> str:
 
 
 def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, bytes], str] = extract_text) -> None:
-    """Answer requests until the source ends. Failures are answered with the exception name."""
+    """Answer requests until the source ends."""
     while len(head := source.read(FRAME.size)) == FRAME.size:
         kind, size = FRAME.unpack(head)
         body = source.read(size)

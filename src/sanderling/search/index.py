@@ -141,7 +141,7 @@ class SearchIndex:
 
 
 def open_search_index(folder: Path, *, write: bool) -> SearchIndex | None:
-    """Open the index. Returns None if it does not exist and `write` is false."""
+    """Return None if it does not exist and `write` is false."""
     folders = [folder / f"v{INDEX_VERSION}" / name for name in ("now", "past")]
     if not write and not all((index_folder / META_FILE).exists() for index_folder in folders):
         return None

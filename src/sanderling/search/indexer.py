@@ -1,7 +1,4 @@
-"""Update the index from visits stored since its last commit.
-
-Needs only the database and archive, so it may run during a crawl or later, and may be killed at any time.
-"""
+"""Update the index from visits stored since its last commit. May be killed at any time."""
 
 import time
 from collections.abc import Callable

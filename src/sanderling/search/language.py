@@ -21,7 +21,7 @@ _LANGUAGE_SYNONYMS = {"nb": "no", "nn": "no"}
 
 
 def detect_page_language(declared: str, text: str) -> str:
-    """Return the declared two-letter language, else that of most text; empty if uncertain."""
+    """Return the declared language, else that of most text; "" if uncertain."""
     code = declared.replace("_", "-").split("-")[0].strip().lower()
     if len(code) == 2 and code.isascii() and code.isalpha():
         return _LANGUAGE_SYNONYMS.get(code, code)

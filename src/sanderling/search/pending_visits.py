@@ -1,7 +1,4 @@
-"""Query visits to index, and the current state of pages.
-
-A page is indexed while it is available, allows indexing, and is not a duplicate (canonical.py).
-"""
+"""Query visits to index, and the current state of pages."""
 
 from collections.abc import Iterator, Sequence
 

@@ -75,7 +75,6 @@ class _QueryParser:
         self.follows_or = False  # the last word was OR
 
     def add_token(self, is_excluded: bool, name: str, value: str, now: float) -> None:
-        """Add a token; with an unknown or invalid operator it is a word."""
         bare = value.strip('"').strip()
         if not name and value == "OR":
             self.follows_or = bool(self.term_groups)

@@ -142,7 +142,6 @@ def build_field_query(field: str, words: Sequence[str]) -> Query:
 
 
 def build_proximity_queries(groups: Sequence[tuple[QueryTerm, ...]], languages: Sequence[str]) -> Iterable[Query]:
-    """Yield queries that score words higher that are adjacent as in the query."""
     plain_terms = [g[0] if len(g) == 1 and not g[0].field and not g[0].is_phrase else None for g in groups]
     for first, second in pairwise(plain_terms):
         if first and second:

@@ -1,7 +1,4 @@
-"""Expand queries by related terms (pseudo-relevance feedback) and aliases.
-
-Related terms of the best matches affect only the order. Pages that users skip contribute no terms.
-"""
+"""Expand queries by aliases and related terms (pseudo-relevance feedback), which affect only the order."""
 
 import json
 import math

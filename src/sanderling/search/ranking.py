@@ -1,6 +1,6 @@
-"""Combine text, links, freshness and learned behavior into a score.
+"""Combine text, links, freshness, and learned behavior into a score.
 
-The text part is tantivy's BM25; its k1 = 1.2 and b = 0.75 cannot be set.
+tantivy's BM25 has fixed k1 = 1.2 and b = 0.75.
 """
 
 import math
@@ -23,7 +23,6 @@ FULL_LINK_RANK = 100.0  # times the average; a higher link rank has no further e
 def combine_scores(
     text: float, link_rank: float, age_seconds: float, behavior: float, weights: RankingWeights
 ) -> ScoreParts:
-    """Compute score parts. `behavior` is a weight from -1 to 1."""
     link = min(1.0, math.log1p(max(0.0, link_rank)) / math.log1p(FULL_LINK_RANK))
     fresh = 0.5 ** (max(0.0, age_seconds) / (weights.half_life_days * 86400))
     learned = max(-1.0, min(1.0, behavior)) * weights.behavior

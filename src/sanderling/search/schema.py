@@ -1,4 +1,4 @@
-"""The tantivy schema. A new schema needs a new INDEX_VERSION, which is a new folder."""
+"""The tantivy schema. A new schema needs a new INDEX_VERSION."""
 
 from functools import cache
 

@@ -7,7 +7,7 @@ MAX_FIELD_CHARS = 5_000  # of the title; headings and anchor texts: ten times as
 
 
 class Document(Struct, frozen=True):
-    """A page as indexed. Stored as msgpack: renaming a field needs a new INDEX_VERSION."""
+    """A page as indexed. Renaming a field needs a new INDEX_VERSION."""
 
     url: str
     title: str = ""

@@ -62,7 +62,7 @@ def find_matches(text: str, language: str, query_stems: Set[str]) -> list[tuple[
 
 
 def _find_prefix_words(text: str, query_stems: Set[str]) -> set[str]:
-    """Return words that start like a query stem: stemming seldom changes first letters."""
+    """Return words that start like a query stem."""
     words = set()
     for prefix in {stem[: 3 if len(stem) > 4 else max(1, len(stem) - 2)] for stem in query_stems}:
         at = text.find(prefix)
@@ -94,7 +94,7 @@ def drop_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int, s
 
 
 def find_best_window(text: str, matches: list[tuple[int, int, str]], length: int) -> tuple[int, int]:
-    """Find the window with most distinct stems, then most matches, then the earliest."""
+    """Return the window with most distinct stems, then most matches."""
     best, best_score, left = 0, (0, 0), 0
     seen: dict[str, int] = {}
     for right, (_, end, stem) in enumerate(matches):

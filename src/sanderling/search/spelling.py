@@ -24,7 +24,7 @@ def is_indexed(searcher: tantivy.Searcher, words: Sequence[str]) -> bool:
 
 
 def find_correction(searcher: tantivy.Searcher, word: str, language: str, context_query: Query | None = None) -> str:
-    """Return the most frequent similar word on pages that match `context_query`; empty if not found."""
+    """Return the most frequent similar word on pages that match `context_query`, or ""."""
     folded = stem_text(word, UNSTEMMED)
     if " " in folded or not folded:
         return ""
@@ -45,7 +45,6 @@ def get_max_edits(word: str) -> int:
 
 
 def _build_fuzzy_query(word: str, language: str, max_edits: int, context_query: Query | None) -> Query:
-    """Match similar stems. A typo in the ending changes the stem more than the word."""
     folded = stem_text(word, UNSTEMMED)
     prefixes = [folded[:end] for end in range(len(folded) - 3, len(folded) + 1) if end >= 4]
     stem_queries = [

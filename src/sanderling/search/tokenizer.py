@@ -1,7 +1,6 @@
 """Tokenize text: split, fold accents, stem by language.
 
-tantivy's stemmers are called here, so that each page is stemmed in its language within a single field, and stems are
-cached (a third of the time).
+Stemming here lets each page use its language within a single field.
 """
 
 import re

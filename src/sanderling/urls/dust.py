@@ -1,11 +1,8 @@
 """Learn DUST rules (different URLs with similar text) per site and rewrite URLs (SPEC 2.3, 12.5).
 
-A rule states that a part of a URL is irrelevant: a parameter, `www.`, a trailing slash ... Evidence are pages fetched
-under several variants: half of it, chosen by hash, proposes a rule, the held-out half confirms it. A single pair of
-variants with different pages rejects a rule; versions of the same page may differ on a few pages.
-
-Users may add rules, e.g. the lossy normalization rules (N8). A rule only selects the variant to request and can be
-removed at any time.
+A rule states that a part of a URL is irrelevant: a parameter, `www.`, a trailing slash. Of the pages fetched under
+several variants, half proposes a rule, the held-out half confirms it. A single pair with different pages rejects a
+rule. Rules of users may be lossy (N8); a rule only selects the variant to request.
 """
 
 from collections import Counter
@@ -78,7 +75,6 @@ def parse_rules(site: str, text: str) -> list[DustRule]:
 def learn_rules(
     pages: Iterable[DustSample], min_support: int = MIN_SUPPORT, max_error_rate: float = MAX_ERROR_RATE
 ) -> list[DustRule]:
-    """Learn the rules of all sites."""
     sites: dict[str, list[DustSample]] = {}
     for page in pages:
         sites.setdefault(get_site_name(page.url), []).append(page)
@@ -171,7 +167,7 @@ def _get_parameter_values(url: str, name: str) -> tuple[str, ...]:
 
 
 def _count_lost_versions(group: Sequence[DustSample], max_count: int) -> int:
-    """Return how many versions a rule loses; `max_count` if it loses a different page."""
+    """Return how many versions a rule loses; `max_count` for a different page."""
     contents = {page.content: page.sketch for page in group}
     first, *rest = contents.values()
     return max_count if any(_is_different_page(first, sketch) for sketch in rest) else len(rest)
@@ -256,7 +252,6 @@ REWRITERS: dict[DustRuleKind, Callable[[str, DustRule], str]] = {
 
 
 def load_rules(db: Connection) -> list[DustRule]:
-    """Load the rules in use."""
     row = db.execute("SELECT value FROM blobs WHERE name = 'dust'").fetchone()
     return msgpack.decode(row[0], type=list[DustRule]) if row else []
 

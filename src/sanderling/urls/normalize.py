@@ -1,8 +1,7 @@
 """Normalize URLs to a key, which identifies the URL, and a request URL, which is sent.
 
-ada-url passes all http and https cases of the web platform tests, other libraries tested do not. Plain links are joined
-by the faster `_join_plain_url`; a property test compares both. Credentials are removed, because they would be stored
-in archives and reports; use `--basic-auth`.
+ada-url passes the web platform tests; plain links are joined by the faster `_join_plain_url`. Credentials are removed,
+because they would be stored in archives and reports.
 """
 
 import re
@@ -27,7 +26,7 @@ NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def encode_query(raw: str, encoding: str, max_length: int) -> str:
-    """Percent-encode the query in the encoding of its page, as browsers do; skips long URLs."""
+    """Percent-encode the query in the encoding of its page, as browsers do."""
     if raw.isascii() or "?" not in raw or len(raw) > max_length or encoding.lower().startswith("utf"):
         return raw
     rest, number_sign, fragment = raw.partition("#")
@@ -106,13 +105,12 @@ def resolve_urls(base: str, raws: Iterable[str], encoding: str = "utf-8") -> lis
 
 
 def get_request_url(base: str) -> str | None:
-    """Return the request URL of a base URL. None: invalid."""
     page = _parse_base(base)
     return page.href if page else None
 
 
 def truncate_long_url(base: str, raw: str) -> Url | None:
-    """Return `LENGTH_LIMIT + 1` characters of a URL that is too long. None: it is not, or invalid."""
+    """Return `LENGTH_LIMIT + 1` characters of a URL that is too long, else None."""
     scheme = _SCHEME(raw[:40])
     if scheme and scheme[1].lower() not in ("http", "https"):
         return None
@@ -222,7 +220,7 @@ def _strip_credentials(href: str) -> str:
 
 
 def _normalize_escapes(request_url: str) -> str:
-    """Decode unreserved characters and capitalize escapes (N5), unless an escape is malformed."""
+    """Decode unreserved characters and capitalize escapes (N5), unless malformed."""
     if _MALFORMED_ESCAPE(request_url):
         return request_url  # decoding `%%34%31` would give `%41`, a different URL
     return _PERCENT_ESCAPE.sub(_normalize_escape, request_url)

@@ -1,7 +1,7 @@
 """Limit the number of URLs per pattern and host, for traps that no single URL reveals.
 
-A pattern is a path with digits replaced plus its parameter names. Plain paths without query or date are never
-rejected. The rarest patterns are evicted, so that endless patterns cannot fill memory.
+A pattern is a path with digits replaced plus its parameter names. Plain paths are never rejected. The rarest patterns
+are evicted.
 """
 
 import re
@@ -51,7 +51,7 @@ class PatternBudget:
         return len(self._counts)
 
     def count_url(self, url: str) -> str:
-        """Count a new URL. Returns why it is rejected, and not counted, or ""."""
+        """Count a new URL, or return why it is rejected."""
         if "?" not in url and not _DATE(url):
             return ""  # a plain path, the most frequent case
         path, names = _extract_pattern(url)

@@ -9,7 +9,7 @@ from sanderling.urls.normalize import get_hostname
 
 @lru_cache(maxsize=4096)
 def get_registrable_domain(host: str) -> str:
-    """Return the registrable domain, or the host itself if it is an IP address or single label."""
+    """Return the registrable domain, or the host itself without one."""
     name = get_hostname(host) if "//" in host else host
     if ":" in name or name.rpartition(".")[2].isdigit():
         return name

@@ -92,7 +92,7 @@ def get_site(url: str) -> str:
 
 
 def is_seed_site(rule: ScopeRule, host: str) -> bool:
-    """Return whether a host may have pages in scope, so that its sitemaps are fetched."""
+    """Return whether a host may have pages in scope."""
     if rule.scope is Scope.PAGE:
         return False
     return _is_in_scope(rule, host + "/") or _strip_www(host) in rule.sites
@@ -104,7 +104,7 @@ def can_sitemap_list(url: str, sitemap_url: str, authorized_hosts: Collection[Ho
 
 
 def is_below_sitemap(url: str, sitemap_url: str) -> bool:
-    """Return whether a URL is below the folder of a sitemap (strict rule of sitemaps.org)."""
+    """Return whether a URL is below the folder of a sitemap (sitemaps.org)."""
     return url.startswith(sitemap_url.partition("?")[0].rpartition("/")[0] + "/")
 
 
@@ -159,7 +159,6 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def is_wildcard_match(text: str, pattern: str) -> bool:
-    """Match a pattern in which only * is special."""
     return _compile_wildcard(pattern).fullmatch(text) is not None
 
 

@@ -1,7 +1,4 @@
-"""Tokens of URLs and titles, as features that predict the template of a page.
-
-A token is a word with its position: `folder:class-use`, `begins:lang`, `title:Chapter`.
-"""
+"""Tokens of URLs and titles (`folder:class-use`, `title:Chapter`), which predict the template of a page."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +12,7 @@ MAX_TEXT_LENGTH = 2_000
 
 
 def split_path(url: str) -> tuple[list[str], str, str]:
-    """Split a URL into folders, file name and query; empty if invalid."""
+    """Split a URL into folders, file name, and query."""
     try:
         parts = urlsplit(url[:MAX_TEXT_LENGTH])
     except ValueError:  # invalid IPv6 address
@@ -39,7 +36,7 @@ def count_common_folders(urls: Iterable[str]) -> int:
 
 
 def tokenize_url(url: str, skip: int = 0) -> list[str]:
-    """Tokenize a URL without its first `skip` folders, shared by the whole site."""
+    """Tokenize a URL without its first `skip` folders, shared by the site."""
     folders, name, query = split_path(url)
     folders = folders[skip:]
     tokens = [f"depth:{min(len(folders), MAX_DEPTH_TOKEN)}"]

@@ -35,7 +35,6 @@ _DATE_PARAMETER = re.compile(
 
 
 def find_trap(url: str, now: float) -> str:
-    """Return the description of a trap, or ""."""
     host, rest = split_url(url)
     path, _, query = rest.partition("?")
     return (
@@ -46,7 +45,6 @@ def find_trap(url: str, now: float) -> str:
 
 
 def strip_session_id(url: str) -> str:
-    """Remove the session id of a URL, if any."""
     host, rest = split_url(url)
     path, question_mark, query = rest.partition("?")
     path = _SESSION_IN_PATH.sub("", path)
@@ -99,7 +97,7 @@ def _find_repeated_run(segments: list[str]) -> str:
 
 
 def _find_embedded_host(hostname: str, segments: list[str]) -> str:
-    """Find the own host name, or two host names, in a path (links without scheme).
+    """Find the own host name, or two host names, in a path.
 
     reviews/www.example.com and sites/OWN/files are legitimate.
     """

@@ -1,7 +1,7 @@
 """Write the WARC files of a collection: append gzip members, flush once per batch, rotate full files.
 
-A flush must finish before the commit that stores record locations. It is split into `start_flush` and `finish_flush`
-so that the database is written while the disk syncs. After a crash, `repair_archive` removes uncommitted bytes.
+A flush must finish before the commit that stores record locations; the database is written while the disk syncs. After
+a crash, `repair_archive` removes uncommitted bytes.
 """
 
 import os
@@ -66,7 +66,7 @@ class Archive:
     ) -> tuple[PackedRecord, RecordLocation]:
         """Append a `revisit` record that refers to `original` instead of repeating its body.
 
-        `record_id` is the id of the response it replaces, to which the request record already refers.
+        `record_id` is the id of the response it replaces.
         """
         packed = pack_revisit(exchange, original, algorithm, record_id)
         return packed, self.append(packed.member)
@@ -141,7 +141,7 @@ class Archive:
         self._end_offset = self._written_bytes = self._flushed_bytes = length
 
     def _create_file(self) -> None:
-        """Start the next file. Its `warcinfo` record is synced before any page is appended."""
+        """Start the next file. Its `warcinfo` record is synced first."""
         self._close_file()
         self._file_number += 1
         self._file_name = _build_file_name(self._file_number, self._clock())
@@ -165,7 +165,7 @@ class Archive:
 
     @contextmanager
     def _discard_on_error(self) -> Iterator[None]:
-        """Remove unflushed bytes after a write error, so that the file ends with a complete member."""
+        """Remove unflushed bytes after a write error."""
         try:
             yield
         except OSError as error:
@@ -213,8 +213,7 @@ def open_archive(
 ) -> Archive:
     """Repair the archive folder, then resume its last file or start the next.
 
-    Files in `remote_files` may be missing locally. Commit `get_flushed_lengths()` after opening, so that a crash in the
-    first batch leaves no uncommitted file.
+    Commit `get_flushed_lengths()` after opening. Files in `remote_files` may be missing locally.
     """
     folder.mkdir(parents=True, exist_ok=True)
     archive = Archive(folder, tuple(warcinfo_fields), clock, max_file_bytes)

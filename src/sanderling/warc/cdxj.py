@@ -34,8 +34,6 @@ class CdxjEntry(Struct, frozen=True):
 
 
 class _CdxjFields(Struct, frozen=True, omit_defaults=True):
-    """The JSON part, with the field order and string values of other indexers."""
-
     url: str
     mime: str = ""
     status: str = ""
@@ -73,10 +71,7 @@ def parse_entry(line: bytes) -> CdxjEntry:
 
 
 def build_entry(record: StoredRecord) -> CdxjEntry | None:
-    """Build the index entry of a record.
-
-    None: not indexed, or a 304 (see `build_not_modified_entry`).
-    """
+    """Build the index entry of a record. None: not indexed, or a 304."""
     if record.record_type not in INDEXED_RECORD_TYPES or not record.url or record.status == STATUS_NOT_MODIFIED:
         return None
     content_type = (
@@ -94,7 +89,7 @@ def build_entry(record: StoredRecord) -> CdxjEntry | None:
 
 
 def build_not_modified_entry(record: StoredRecord, original: StoredRecord) -> CdxjEntry | None:
-    """Build the entry of a 304: its URL and time, with the location of the response it confirmed."""
+    """Build the entry of a 304, with the location of the response it confirmed."""
     entry = build_entry(original)
     return replace(entry, url=record.url, captured_at=_get_record_time(record)) if entry and record.url else None
 
@@ -114,7 +109,7 @@ def _format_whole_second(seconds: int) -> str:
 
 
 def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
-    """Yield the captures of exactly this URL in a sorted file, oldest first."""
+    """Yield the captures of exactly this URL, oldest first."""
     key = build_surt(url).encode() + b" "
     with path.open("rb") as file:
         file.seek(_find_lower_bound(file, key))
@@ -127,7 +122,6 @@ def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
 
 
 def _find_lower_bound(file: BinaryIO, key: bytes) -> int:
-    """Return the offset of the first line not less than the key."""
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2
@@ -153,7 +147,6 @@ def _find_line_start(file: BinaryIO, offset: int) -> int:
 
 
 def _parse_timestamp(digits: str) -> float:
-    """Parse a timestamp. Returns 0 if it is invalid."""
     try:
         return float(calendar.timegm(time.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S")))
     except ValueError:

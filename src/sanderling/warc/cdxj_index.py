@@ -1,10 +1,8 @@
 """Maintain the CDXJ index of a collection: sorted runs during a crawl, merged into a single file at its end.
 
-Entries are buffered after their batch is committed, and written as sorted runs. `covered.json` stores how far into
-each WARC file the index reaches, with size and CRC of each index file. Entries lost in a crash are read again from
-the WARC files, so the index is not part of the transaction. Files missing from `covered.json` are deleted; if a
-listed file was modified, the index is rebuilt. The coverage of a merged file is written before the file is replaced,
-so that either state is valid after a crash.
+`covered.json` stores how far into each WARC file the index reaches, with size and CRC of each index file. Entries lost
+in a crash are read again from the WARC files. If a listed file was modified, the index is rebuilt. The coverage of a
+merged file is written first, so that either state is valid after a crash.
 """
 
 import contextlib
@@ -105,7 +103,7 @@ class CdxjIndex:
 def open_cdxj_index(
     folder: Path, archive_folder: Path, committed: Mapping[str, int], run_lines: int = RUN_LINES
 ) -> CdxjIndex:
-    """Open the index and bring it in line with the committed WARC lengths."""
+    """Open the index and align it with the committed WARC lengths."""
     folder.mkdir(parents=True, exist_ok=True)
     coverage = _load_valid_coverage(folder)
     if any(length > committed.get(name, 0) for name, length in coverage.lengths.items()):
@@ -120,7 +118,7 @@ def open_cdxj_index(
 
 
 def remove_entries(folder: Path, should_remove: Callable[[CdxjEntry], bool]) -> None:
-    """Delete entries from a closed index. A damaged index is rebuilt at the next opening instead."""
+    """Delete entries from a closed index."""
     coverage = _load_valid_coverage(folder)
     for name in coverage.files:
         with (folder / name).open("rb") as file:
@@ -148,7 +146,7 @@ def find_nearest(entries: Iterable[CdxjEntry], target_time: float) -> CdxjEntry 
 
 
 def _read_entries(path: Path, start_offset: int, end_offset: int) -> Iterator[tuple[CdxjEntry, int]]:
-    """Yield entries between two offsets of a WARC file, each with its record's end offset."""
+    """Yield entries between two offsets, each with its record's end offset."""
     if start_offset >= end_offset or not has_warc_file(path.parent, path.name):
         return
     for record in iterate_records(path, max_body_bytes=0, start_offset=start_offset):
@@ -160,7 +158,7 @@ def _read_entries(path: Path, start_offset: int, end_offset: int) -> Iterator[tu
 
 
 def _build_record_entry(archive_folder: Path, record: StoredRecord) -> CdxjEntry | None:
-    """Build the entry of a record. A 304 whose original is missing has no entry."""
+    """Return None for a 304 whose original is missing."""
     if record.record_type != "revisit" or record.status != STATUS_NOT_MODIFIED:
         return build_entry(record)
     name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")

@@ -1,6 +1,6 @@
 """Erase records in WARC files without moving other records.
 
-They are overwritten by filler records in gzip members of the same length, so that stored locations stay valid.
+Filler records in gzip members of the same length keep stored locations valid.
 """
 
 import io
@@ -25,10 +25,7 @@ FILLER_TEXT = b"deleted from the archive"
 
 
 def find_visit_extent(folder: Path, location: RecordLocation) -> RecordLocation | None:
-    """Return the extent of a visit's response, request, and metadata records.
-
-    None: the file is missing.
-    """
+    """Return the extent of a visit's records, or None if the file is missing."""
     try:
         with (folder / location.file).open("rb") as file:
             record, end = _read_record_at(file, location.offset)
@@ -45,10 +42,7 @@ def find_visit_extent(folder: Path, location: RecordLocation) -> RecordLocation 
 
 
 def _read_record_at(file: BinaryIO, offset: int) -> tuple[ParsedRecord | None, int]:
-    """Return the record at an offset and the offset of its end.
-
-    None: unreadable.
-    """
+    """Return the record and its end offset, or None if it is unreadable."""
     member = GzipMember(file, offset)
     stream = io.BufferedReader(member)
     try:
@@ -87,7 +81,7 @@ def build_filler(length: int, erased_at: float) -> bytes:
 
 
 def _build_filler_record(size: int, erased_at: float) -> bytes:
-    """Build a record of this size, or empty lines (skipped by readers) if too small."""
+    """Build a record of this size, or empty lines if it is too small."""
     start = format_record_start("metadata", make_record_id(), erased_at)
     head = f"WARC/1.1\r\n{start}Content-Type: text/plain\r\nContent-Length: ".encode()
     for padding in (b"", b" "):  # some sizes are reachable only with a pad byte, where Content-Length gains a digit

@@ -23,7 +23,7 @@ class DamagedRecordError(Exception):
 
 
 class GzipMember(io.RawIOBase):
-    """A decompressed stream of a gzip member. `length`: compressed size, set at the end."""
+    """A decompressed stream. `length`: compressed size, set at the end."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class GzipMember(io.RawIOBase):
 
 
 def find_intact_members(file: BinaryIO) -> Iterator[tuple[int, int]]:
-    """Yield offset and length of every intact member with a record, skipping damage."""
+    """Yield offset and length of every intact member with a record."""
     size = file.seek(0, os.SEEK_END)
     offset = 0
     while 0 <= offset < size:
@@ -86,7 +86,7 @@ def find_next_record(file: BinaryIO, offset: int) -> int:
 
 
 def _measure_member(file: BinaryIO, offset: int) -> int:
-    """Return the compressed length of a member, or 0 if it is damaged."""
+    """Return the compressed length, or 0 if the member is damaged."""
     member = GzipMember(file, offset)
     start = memoryview(bytearray(16))
     try:

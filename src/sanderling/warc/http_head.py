@@ -12,11 +12,7 @@ CONTENT_LENGTH_PATTERN = re.compile(rb"\ncontent-length:[ \t]*(\d{1,19})[ \t]*(?
 
 
 def build_stored_head(head: bytes, body_length: int) -> bytes:
-    """Make the framing headers match the stored body.
-
-    The body is stored without transfer coding, so `Transfer-Encoding` and a wrong `Content-Length` are renamed and the
-    real length is added.
-    """
+    """Make the framing headers match the body, which is stored without transfer coding."""
     head = normalize_head(head)
     lower = head.lower()
     declared = CONTENT_LENGTH_PATTERN.search(lower)
@@ -60,8 +56,7 @@ def _normalize_status_line(head: bytes) -> bytes:
 def normalize_head_lines(head: bytes) -> bytes:
     """End every line in CRLF and the head in an empty line.
 
-    Interim responses (100 Continue, CONNECT of a proxy) are dropped. Trailers are renamed, so that readers do not
-    mistake them for headers.
+    Interim responses are dropped and trailers renamed.
     """
     if WELL_FORMED_HEAD.fullmatch(head):
         return head

@@ -1,6 +1,6 @@
-"""Pack HTTP exchanges into WARC/1.1 records, each a gzip member that the coordinator only appends.
+"""Pack HTTP exchanges into WARC/1.1 records, each a gzip member.
 
-See docs/decisions/0010-warc-checksums.md for the bytes that each digest covers.
+docs/decisions/0010-warc-checksums.md names the bytes that each digest covers.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ UNSAFE_HEADER_CHARACTERS = re.compile(r"[\x00-\x20\x7f]")
 
 
 def _build_base32_steps() -> list[tuple[int, int, int]]:
-    """Build shifts and masks that spread 64 groups of five bits over 64 bytes, by repeated halving."""
+    """Build shifts and masks that spread 64 groups of five bits over 64 bytes."""
     steps = []
     for half in (32, 16, 8, 4, 2, 1):
         low = sum(((1 << 5 * half) - 1) << 16 * half * place for place in range(32 // half))
@@ -47,7 +47,7 @@ BASE32_STEPS = _build_base32_steps()
 
 
 class HttpExchange(Struct, frozen=True):
-    """A request or response as received, without transfer coding but with content coding."""
+    """Without transfer coding but with content coding."""
 
     url: str  # the request URL
     fetched_at: float
@@ -152,7 +152,6 @@ def encode_warc_fields(fields: Iterable[HeaderField]) -> bytes:
 
 
 def format_warc_date(record_time: float) -> str:
-    """Format a time with microseconds (WARC/1.1)."""
     seconds, micros = divmod(round(record_time * 1_000_000), 1_000_000)
     return f"{_format_whole_second(seconds)}.{micros:06d}Z"
 
@@ -174,7 +173,7 @@ def format_digest(algorithm: DigestAlgorithm, digest: bytes) -> str:
 
 
 def encode_base32(digest: bytes) -> str:
-    """Encode up to 40 bytes in base 32 (RFC 4648), four times as fast as the standard library."""
+    """Encode up to 40 bytes, four times as fast as the standard library."""
     encoded_length = -(-8 * len(digest) // 5)
     number = int.from_bytes(digest, "big") << 320 - 8 * len(digest)
     for shift, low, high in BASE32_STEPS:

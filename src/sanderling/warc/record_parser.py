@@ -1,4 +1,4 @@
-"""Parse WARC and ARC records: header fields, HTTP head, and the body up to a size limit."""
+"""Parse WARC and ARC records: header fields, HTTP head, and body."""
 
 import hashlib
 import re
@@ -43,8 +43,7 @@ class Hasher(Protocol):
     def update(self, data: bytes, /) -> None:
         """Add bytes."""
 
-    def digest(self) -> bytes:
-        """Return the digest of all bytes."""
+    def digest(self) -> bytes: ...
 
 
 def get_first_value(fields: tuple[HeaderField, ...], name: str) -> str:
@@ -60,7 +59,7 @@ def join_header_values(http_headers: tuple[HeaderField, ...], name: str) -> str:
 
 
 def parse_record(stream: BinaryIO, max_body_bytes: int, verify: bool = False) -> ParsedRecord | None:
-    """Parse the next record and at most `max_body_bytes` of its body. Returns None at the end."""
+    """Parse the next record with at most `max_body_bytes` of its body. Returns None at the end."""
     line = _read_first_line(stream)
     if not line:
         return None
@@ -83,7 +82,7 @@ def parse_record(stream: BinaryIO, max_body_bytes: int, verify: bool = False) ->
 
 
 class RecordBlock:
-    """The block of a record: `length` bytes of a stream, also fed to the digest checks."""
+    """`length` bytes of a stream, also fed to the digest checks."""
 
     def __init__(self, stream: BinaryIO, length: int) -> None:
         self._stream = stream
@@ -124,7 +123,7 @@ class _DigestCheck:
             self._hasher.update(data)
 
     def is_valid(self) -> bool:
-        """Compare in every encoding of RFC 4648: besides base 32, base 16 and base 64 occur."""
+        """Compare in base 16, 32, and 64, which all occur."""
         digest = self._hasher.digest() if self._hasher else b""
         expected = self._expected_digest.strip().rstrip("=")
         case_insensitive = (b32encode(digest), b16encode(digest))
@@ -150,7 +149,7 @@ def _parse_warc_fields(stream: BinaryIO, first_line: bytes) -> tuple[tuple[Heade
 
 
 def _repair_fields(fields: list[HeaderField]) -> Iterator[HeaderField]:
-    """Fix errors of other writers in the URI: `<...>` (wget 1.19), and spaces."""
+    """Fix URI errors of other writers: `<...>` (wget 1.19), and spaces."""
     for name, value in fields:
         if name.lower() == "warc-target-uri":
             value = value.removeprefix("<").removesuffix(">").replace(" ", "%20")
@@ -158,12 +157,11 @@ def _repair_fields(fields: list[HeaderField]) -> Iterator[HeaderField]:
 
 
 def is_record_start(line: bytes) -> bool:
-    """Return whether a record may start with this line."""
     return line.startswith(b"WARC/1.") or ARC_HEADER_PATTERN.fullmatch(_decode_line(line).rstrip()) is not None
 
 
 def _parse_arc_fields(stream: BinaryIO, line: bytes) -> tuple[tuple[HeaderField, ...], int]:
-    """Translate an ARC header line to WARC fields. An invalid length becomes 0."""
+    """Translate an ARC header line to WARC fields."""
     match = ARC_HEADER_PATTERN.fullmatch(_decode_line(line).rstrip())
     if not match:
         raise DamagedRecordError(f"not a WARC or ARC record: {_decode_line(line)[:60]!r}")

@@ -27,8 +27,6 @@ WARC_SPEC_URL = "https://iipc.github.io/warc-specifications/specifications/warc-
 
 
 class RecordLocation(Struct, frozen=True, array_like=True):
-    """The gzip member of a record, in a file of the archive folder."""
-
     file: str
     offset: int
     length: int
@@ -68,7 +66,7 @@ def pack_revisit(
 ) -> PackedRecord:
     """Pack the head of a response with a reference to the record of the same payload.
 
-    File name and offset are an extension that makes it resolvable without an index.
+    File name and offset are an extension that resolves without an index.
     """
     head = normalize_head(exchange.head)
     not_modified = head.split(None, 2)[1:2] == [b"304"]

@@ -1,8 +1,7 @@
 """Store WARC files on a shared disk or in an object store (any fsspec address).
 
-Files are written locally, because only a local file can be truncated after a failed write. Full files are uploaded
-during the crawl; the local copy is deleted once all of it is uploaded and committed. The current file stays local and
-is uploaded at the end of the crawl. Failed uploads are retried.
+Full files are uploaded during the crawl and deleted locally once uploaded and committed. The current file stays local
+until the end, because a failed write must be truncated. Failed uploads are retried.
 """
 
 from collections.abc import Mapping
@@ -21,8 +20,6 @@ ATOMIC_PROTOCOLS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az"})
 
 
 class RemoteArchive:
-    """The remote copy of an archive."""
-
     def __init__(self, folder: Path, address: str) -> None:
         self.folder, self.address, self.display_address = folder, address, redact_password(address)
         self.fs, self.root = open_file_system(address)
@@ -31,7 +28,6 @@ class RemoteArchive:
         self.upload_errors: dict[str, str] = {}  # error by file name
 
     def list_files(self) -> dict[str, int]:
-        """Return the remote files and their sizes."""
         try:
             entries = self.fs.ls(self.root, detail=True, refresh=True) if self.fs.exists(self.root) else []
         except Exception as error:  # every fsspec file system has its own exceptions
@@ -41,10 +37,7 @@ class RemoteArchive:
         return {Path(entry["name"]).name: int(entry["size"]) for entry in entries if entry["type"] == "file"}
 
     def start_upload(self, file_name: str) -> None:
-        """Upload a full file in the background, and check earlier uploads.
-
-        Uploaded local copies are deleted (their last batch is committed by now); failed uploads are retried.
-        """
+        """Upload a full file in the background, and check earlier uploads."""
         for earlier, future in list(self.uploads.items()):
             if future.done() and future.exception() is None:
                 (self.folder / earlier).unlink()
@@ -55,7 +48,7 @@ class RemoteArchive:
             self.uploads[file_name] = self.pool.submit(self._upload_file, file_name)
 
     def _upload_file(self, file_name: str) -> None:
-        """Upload under a temporary name, so that readers never see a partial file."""
+        """Upload under a temporary name."""
         self.fs.makedirs(self.root, exist_ok=True)
         remote_path = f"{self.root}/{file_name}"
         if ATOMIC_PROTOCOLS & {*([self.fs.protocol] if isinstance(self.fs.protocol, str) else self.fs.protocol)}:
@@ -67,7 +60,7 @@ class RemoteArchive:
             raise OSError(f"the upload of {remote_path} is incomplete")
 
     def finish_uploads(self, current_file: str, committed: Mapping[str, int]) -> None:
-        """Finish uploads, upload files that differ, and delete uploaded local files except the current."""
+        """Finish uploads, and delete uploaded local files except the current."""
         self.upload_errors = {}
         for future in self.uploads.values():
             future.exception()  # wait; failed uploads are retried below
@@ -107,7 +100,6 @@ def open_file_system(address: str) -> tuple[Any, str]:
 
 
 def open_remote_archive(folder: Path, address: str) -> RemoteArchive | None:
-    """Open the remote archive, if any, and store its address."""
     address_file = folder / REMOTE_ADDRESS_FILE
     stored_address = address_file.read_text().strip() if address_file.is_file() else ""
     if address and stored_address and address != stored_address:

@@ -28,7 +28,7 @@ class FileRepair(Struct, frozen=True):
 
 
 def repair_archive(folder: Path, committed: Mapping[str, int]) -> list[FileRepair]:
-    """Truncate files to their committed length, and uncommitted files to their last intact member."""
+    """Truncate files to their committed length or last intact member."""
     names = sorted({path.name for path in folder.glob(ARCHIVE_FILE_GLOB)} | set(committed))
     repairs = [_repair_file(folder / name, committed.get(name)) for name in names]
     return [repair for repair in repairs if repair.old_length != repair.new_length or repair.missing_bytes]

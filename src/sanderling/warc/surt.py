@@ -1,8 +1,7 @@
 """Build the sort key (SURT) of a URL in CDXJ indexes.
 
-`http://www.Example.org/A?b=2&a=1` becomes `org,example)/a?a=1&b=2`. The key equals that of the `surt` package, by
-which replay tools look up URLs. It is lossy (case of the path, leading `www.`, session ids): compare the full URL
-after a lookup. That package needs a public-suffix list and takes four times as long.
+`http://www.Example.org/A?b=2&a=1` becomes `org,example)/a?a=1&b=2`, as by the `surt` package, which takes four times as
+long. The key is lossy: compare the full URL after a lookup.
 """
 
 import re
@@ -31,7 +30,6 @@ QUERY_SESSION_PATTERNS = (  # compiled on first use, because few URLs have a ses
 
 
 def build_surt(url: str) -> str:
-    """Build the sort key of a URL. Other schemes than http(s) are only percent-encoded."""
     match = URL_PATTERN.fullmatch(url) or URL_PATTERN.match(url)
     if not match or not match[2]:
         return quote_from_bytes(url.encode("utf-8", "replace"), SAFE_CHARACTERS + "%#")

@@ -1,4 +1,4 @@
-"""Read WARC and ARC files: a record by its location, or all records in order, skipping damage."""
+"""Read WARC and ARC files: a record by location, or all in order, skipping damage."""
 
 import io
 import os
@@ -71,7 +71,7 @@ def read_record(
     max_body_bytes: int = MAX_BODY_BYTES,
     find_capture: CaptureLookup | None = None,
 ) -> StoredRecord:
-    """Read the record at a location. A revisit gets the body of its original."""
+    """Read a record. A revisit gets the body of its original."""
     record = _read_single_record(folder, location, max_body_bytes)
     original = record
     for _ in range(MAX_REVISIT_CHAIN):
@@ -94,7 +94,7 @@ def read_member(member: bytes, max_body_bytes: int = MAX_BODY_BYTES) -> StoredRe
 def iterate_records(
     path: Path, max_body_bytes: int = MAX_BODY_BYTES, verify: bool = False, start_offset: int = 0
 ) -> Iterator[StoredRecord | DamagedRegion]:
-    """Yield the records of a WARC or ARC file, compressed or not, and its damaged regions."""
+    """Yield the records of a file, compressed or not, and its damaged regions."""
     with open_warc_file(path.parent, path.name) as file:
         compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         yield from (_iterate_members if compressed else _iterate_uncompressed)(
@@ -121,7 +121,7 @@ def _open_record_stream(file: BinaryIO, offset: int) -> BinaryIO:
 
 
 def _locate_original(record: StoredRecord, find_capture: CaptureLookup | None) -> RecordLocation:
-    """Locate the original of a revisit by our extension fields, or else the index."""
+    """Locate the original of a revisit by our extension fields, else by the index."""
     name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
     if name and offset.isdecimal() and "/" not in name:
         return RecordLocation(name, int(offset), 0)
@@ -157,7 +157,6 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
 def _iterate_members(
     file: BinaryIO, file_name: str, offset: int, max_body_bytes: int, verify: bool
 ) -> Iterator[StoredRecord | DamagedRegion]:
-    """Yield the record of each gzip member. Further data is reported as damage."""
     size = _get_file_size(file)
     while offset < size:
         member = GzipMember(file, offset)
@@ -216,7 +215,6 @@ def _skip_empty_lines(file: BinaryIO, offset: int) -> int:
 
 
 def _find_next_uncompressed(file: BinaryIO, offset: int) -> int:
-    """Return the offset of the next record, or -1."""
     file.seek(offset)
     file.readline()
     while True:

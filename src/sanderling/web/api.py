@@ -37,7 +37,6 @@ def make_json_handler(endpoint: ApiEndpoint, *, requires_login: bool = True) -> 
 
 
 def search_api(request: Request) -> Response:
-    """GET /api/search."""
     app_state, client = get_app_state(request), get_client_id(request)
     params = request.query_params
     text = params.get("q", "")[:MAX_QUERY_LENGTH]
@@ -106,7 +105,6 @@ def render_text_runs(runs: tuple[TextRun, ...]) -> str:
 
 
 def get_status(request: Request) -> object:
-    """GET /api/status."""
     app_state = get_app_state(request)
     indexed_pages, last_batch = app_state.search_service.get_index_state()
     status = app_state.crawl_view.get_status()
@@ -114,7 +112,6 @@ def get_status(request: Request) -> object:
 
 
 def get_changes(request: Request) -> object:
-    """GET /api/changes."""
     params = request.query_params
     kind, days = params.get("kind", ""), get_int_param(request, "days", 3650)
     app_state = get_app_state(request)
@@ -126,12 +123,10 @@ def get_changes(request: Request) -> object:
 
 
 def get_page(request: Request) -> object:
-    """GET /api/page."""
     return get_app_state(request).crawl_view.get_page(get_url_param(request))
 
 
 def get_history(request: Request) -> object:
-    """GET /api/history."""
     return (
         get_app_state(request).crawl_view.list_visits(
             get_url_param(request), min(get_int_param(request, "limit") or 100, 1000)
@@ -141,27 +136,22 @@ def get_history(request: Request) -> object:
 
 
 def get_diff(request: Request) -> object:
-    """GET /api/diff."""
     return get_app_state(request).crawl_view.compare_versions(get_url_param(request), *get_version_params(request))
 
 
 def get_due_urls(request: Request) -> object:
-    """GET /api/due."""
     return get_app_state(request).crawl_view.list_due_urls(min(get_int_param(request, "limit") or 50, 1000))
 
 
 def get_hosts(request: Request) -> object:
-    """GET /api/hosts."""
     return get_app_state(request).crawl_view.list_hosts(min(get_int_param(request, "limit") or 50, 1000))
 
 
 def get_workers(request: Request) -> object:
-    """GET /api/workers."""
     return get_app_state(request).crawl_view.list_workers()
 
 
 def get_unmet_queries(request: Request) -> object:
-    """GET /api/unmet-queries."""
     return list_unmet_queries(get_app_state(request).event_log)
 
 
@@ -176,7 +166,6 @@ def get_unmet_query_state(request: Request) -> Response:
 
 
 def get_stats(request: Request) -> object:
-    """GET /api/stats."""
     app_state = get_app_state(request)
     since = app_state.clock() - (get_int_param(request, "days", 3650) or 30) * DAY_SECONDS
     return {group: app_state.event_log.count_events(group, since) for group in ("action", "page", "query", "day")}
@@ -188,12 +177,10 @@ def get_openapi(_: Request) -> Response:
 
 
 def redirect_to_openapi(_: Request) -> Response:
-    """GET /api."""
     return RedirectResponse("/api/openapi.json", 302)
 
 
 def check_health(request: Request) -> Response:
-    """GET /healthz."""
     app_state = get_app_state(request)
     app_state.event_log.db.execute("SELECT 1")
     return JSONResponse({"status": "ok", "indexed": app_state.search_service.get_index_state()[0]})

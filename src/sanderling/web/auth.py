@@ -1,7 +1,4 @@
-"""Authentication: a password (argon2), session cookies, CSRF tokens.
-
-Passwords and session ids are stored as hashes, so that read access to the file gives no session.
-"""
+"""Authentication: a password (argon2), session cookies, CSRF tokens; stored as hashes."""
 
 import hashlib
 import secrets
@@ -78,7 +75,7 @@ class AuthStore:
             self.db.execute("DELETE FROM sessions WHERE id = ?", (_hash_session_id(id_),))
 
     def change_password(self, old: str, new: str) -> str:
-        """Set a password and end all sessions. Returns an error message or an empty string."""
+        """Set a password and end all sessions. Returns an error message or ""."""
         if len(new) < MIN_PASSWORD_LENGTH:
             return f"The new password needs at least {MIN_PASSWORD_LENGTH} characters."
         if not self._is_correct_password(old):

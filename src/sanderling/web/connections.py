@@ -1,7 +1,6 @@
 """HTTP connections with request deadlines and fair limits.
 
-uvicorn waits indefinitely for the rest of a request, and returns 503 to every client at `limit_concurrency`. Here
-requests have a deadline, and when too many connections are open, the client with the most loses one.
+When too many connections are open, the client with the most loses one; uvicorn alone would return 503 to all.
 """
 
 import asyncio

@@ -76,7 +76,7 @@ class CrawlProcess:
         ]  # fmt: skip
 
     def start(self, seeds: tuple[str, ...], last_command: str = "") -> str:
-        """Start or resume the crawl with its last settings. Returns a message."""
+        """Start or resume the crawl with its last settings."""
         with self.lock:
             if self.is_running():
                 resumed = self.send_command({"do": "resume", "workers": "all"}).get("workers", [])
@@ -99,7 +99,7 @@ class CrawlProcess:
             self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def crawl_unmet_queries(self) -> bool:
-        """Start a crawl for unmet queries, unless a crawl runs, which handles them itself."""
+        """Start a crawl for unmet queries, unless a crawl runs."""
         with self.lock:
             if self.is_running() or (self.child is not None and self.child.poll() is None):
                 return False

@@ -27,7 +27,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def check_permission(request: Request, form: dict[str, str]) -> LoginSession | None:
-    """Return the session of a logged-in, same-origin request with CSRF token, else None."""
+    """Return the session of a logged-in, same-origin request with CSRF token."""
     session = get_session(request)
     if session is None or not is_same_origin(request):
         return None
@@ -35,7 +35,6 @@ def check_permission(request: Request, form: dict[str, str]) -> LoginSession | N
 
 
 def login_page(request: Request) -> Response:
-    """GET /login."""
     return render_template(request, "login.html", {"is_wrong": False})
 
 
@@ -68,7 +67,6 @@ async def log_out(request: Request) -> Response:
 
 
 def settings_page(request: Request) -> Response:
-    """GET /settings."""
     if get_session(request) is None:
         return RedirectResponse("/login", 303)
     return render_template(request, "settings.html", _build_settings_context(request) | {"message": "", "error": ""})
@@ -129,7 +127,6 @@ def deny_request() -> Response:
 
 
 def privacy_page(request: Request) -> Response:
-    """GET /privacy."""
     app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
     context = {
         "recorded": can_track(request),
@@ -142,7 +139,7 @@ def privacy_page(request: Request) -> Response:
 
 
 def export_own_events(request: Request) -> Response:
-    """GET /privacy/export: records of this client; of all with a login and all=1."""
+    """Export records of this client; of all with a login and all=1."""
     app_state, client = get_app_state(request), request.cookies.get(CLIENT_COOKIE, "")
     all_clients = request.query_params.get("all") == "1" and get_session(request) is not None
     rows = app_state.event_log.export("" if all_clients else client) if all_clients or client else iter(())

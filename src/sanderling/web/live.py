@@ -89,7 +89,6 @@ METRICS = (
 
 
 def render_metrics(request: Request) -> Response:
-    """GET /metrics."""
     app_state = get_app_state(request)
     if app_state.is_public and get_session(request) is None:
         return PlainTextResponse("please log in", 401)

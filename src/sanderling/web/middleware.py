@@ -54,7 +54,6 @@ class ClientRateLimiter:
         self.buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str, path: str) -> bool:
-        """Return whether a client has a token for a path."""
         key = path if path in PATH_RATES else ""
         return self._take_token(client, key, PATH_RATES[key])
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the API; a test compares it with the routes."""
+"""The OpenAPI 3.1 description of the API."""
 
 from typing import Any
 

@@ -24,7 +24,6 @@ class ResultCache:
     def get_or_search(
         self, request: SearchRequest, version: Hashable, search: Callable[[SearchRequest], SearchResults]
     ) -> SearchResults:
-        """Return cached results, else search."""
         key = astuple(replace(request, now=request.now // CACHE_SECONDS))
         with self.lock:
             if version != self.version:

@@ -1,7 +1,7 @@
 """Make stored pages harmless.
 
-Three defenses, each sufficient alone: active content is removed; the content security policy allows only our script,
-by a nonce; the sandbox gives the page an opaque origin. Links lead to stored pages.
+Three defenses, each sufficient alone: active content is removed; the content security policy allows only our script;
+the sandbox gives the page an opaque origin.
 """
 
 import secrets

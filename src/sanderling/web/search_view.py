@@ -73,7 +73,7 @@ def run_search(app_state: AppState, request: Request, text: str, page_number: in
 
 
 def log_ranking(app_state: AppState, client: str, text: str, results: SearchResults) -> str:
-    """Log a ranking and return its query id; empty if not tracking."""
+    """Log a ranking and return its query id; "" if not tracking."""
     if not client:
         return ""
     query_id = secrets.token_hex(12)

@@ -89,7 +89,6 @@ def get_app_state(request: Request) -> AppState:
 
 
 def get_session(request: Request) -> LoginSession | None:
-    """Return the login session, or None."""
     app_state = get_app_state(request)
     return app_state.auth_store.get_session(request.cookies.get(SESSION_COOKIE, ""), app_state.clock())
 

@@ -1,7 +1,4 @@
-"""Record user events, first party, under a random id.
-
-Browsers that send Do-Not-Track or Global Privacy Control are not recorded.
-"""
+"""Record user events, first party, under a random id, unless Do-Not-Track or Global Privacy Control is set."""
 
 import secrets
 from typing import Any
@@ -53,7 +50,7 @@ def can_track(request: Request) -> bool:
 
 
 def get_client_id(request: Request) -> str:
-    """Return the id of this browser, new if missing; empty if it must not be tracked."""
+    """Return the id of this browser; "" if it must not be tracked."""
     if not can_track(request):
         return ""
     client_id = request.cookies.get(CLIENT_COOKIE, "")
@@ -121,7 +118,7 @@ async def record_rating(request: Request) -> Response:
 def report_unmet_query(app_state: AppState, query_id: str, client: str, now: float) -> int | None:
     """Store an unmet query and return its id.
 
-    None if the limit is reached or crawls for unmet queries are off: visitors must not steer a crawl.
+    None if the limit is reached: visitors must not steer a crawl.
     """
     if not app_state.should_crawl_unmet:
         return None
@@ -138,7 +135,7 @@ def report_unmet_query(app_state: AppState, query_id: str, client: str, now: flo
 
 
 def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:
-    """Return the client's last search if it was rephrased without a click; else empty."""
+    """Return the client's last search if it was rephrased without a click."""
     if not client:
         return ""
     row = app_state.event_log.db.execute(

@@ -59,7 +59,7 @@ def render_missing(request: Request, target: str) -> Response:
 
 
 def view_page(request: Request) -> Response:
-    """GET /view: a stored page with a toolbar. Opening a result counts as a click."""
+    """Show a stored page with a toolbar. Opening a result counts as a click."""
     app_state, url = get_app_state(request), get_url_param(request)
     body = app_state.crawl_view.load_body(url, get_int_param(request, "visit"), float(get_int_param(request, "at")))
     if body is None:
@@ -78,7 +78,6 @@ def view_page(request: Request) -> Response:
 
 
 def stored_page(request: Request) -> Response:
-    """GET /stored: the sanitized page."""
     body = get_app_state(request).crawl_view.load_body(
         get_url_param(request), get_int_param(request, "visit"), float(get_int_param(request, "at"))
     )
@@ -113,7 +112,6 @@ def stored_resource(request: Request) -> Response:
 
 
 def stored_file(request: Request) -> Response:
-    """GET /stored/file."""
     body = get_app_state(request).crawl_view.load_body(get_url_param(request), get_int_param(request, "visit"))
     if body is None:
         return render_missing(request, get_url_param(request))
@@ -127,7 +125,6 @@ def stored_file(request: Request) -> Response:
 
 @require_login
 def history_page(request: Request) -> Response:
-    """GET /history."""
     app_state, url = get_app_state(request), get_url_param(request)
     page, versions = app_state.crawl_view.get_page(url), app_state.crawl_view.list_visits(url, 200)
     if not versions:
@@ -151,7 +148,6 @@ def history_page(request: Request) -> Response:
 
 @require_login
 def diff_page(request: Request) -> Response:
-    """GET /diff."""
     url, (old, new), crawl_view = get_url_param(request), get_version_params(request), get_app_state(request).crawl_view
     report = crawl_view.compare_versions(url, old, new)
     before, after = crawl_view.load_body(url, old), crawl_view.load_body(url, new)
@@ -169,7 +165,6 @@ def diff_page(request: Request) -> Response:
 
 @require_login
 def changes_page(request: Request) -> Response:
-    """GET /changes."""
     kind, site, days = _get_change_filters(request)
     app_state, page = get_app_state(request), max(1, get_int_param(request, "page", 1000))
     since = app_state.clock() - days * DAY_SECONDS if days else 0.0
@@ -188,7 +183,6 @@ def changes_page(request: Request) -> Response:
 
 @require_login
 def changes_feed(request: Request) -> Response:
-    """GET /changes.atom."""
     kind, site, _ = _get_change_filters(request)
     rows = get_app_state(request).crawl_view.list_changes(kind, site, 0.0, 0, CHANGES_PER_PAGE)
     entries = [
@@ -207,7 +201,6 @@ def _get_change_filters(request: Request) -> tuple[str, str, int]:
 
 @require_login
 def due_page(request: Request) -> Response:
-    """GET /due."""
     return render_template(request, "due.html", {"rows": get_app_state(request).crawl_view.list_due_urls(100)})
 
 
@@ -216,7 +209,6 @@ def due_page(request: Request) -> Response:
 
 @require_login
 def dashboard_page(request: Request) -> Response:
-    """GET /dashboard."""
     app_state = get_app_state(request)
     crawl_view = app_state.crawl_view
     context = {
@@ -236,7 +228,6 @@ def dashboard_page(request: Request) -> Response:
 
 @require_login
 def stats_page(request: Request) -> Response:
-    """GET /stats."""
     app_state = get_app_state(request)
     days = get_int_param(request, "days", 3650) or 30
     since = app_state.clock() - days * DAY_SECONDS

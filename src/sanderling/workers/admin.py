@@ -1,4 +1,4 @@
-"""Executes the commands of `sanderling workers` in a running crawl, and replies when they are complete."""
+"""Executes the commands of `sanderling workers` in a running crawl."""
 
 from collections.abc import Callable
 

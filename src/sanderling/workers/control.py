@@ -1,7 +1,6 @@
 """Commands to a running crawl, as files in its collection that only the owner can read.
 
-A command is `control/ID.ask`, its reply `control/ID.answer`; both are written by renaming. Files need no port, and work
-where the path of a Unix socket would be too long (108 bytes).
+A command is `control/ID.ask`, its reply `control/ID.answer`. Unix sockets limit paths to 108 bytes.
 """
 
 import fcntl
@@ -67,7 +66,6 @@ class ControlChannel:
         return commands
 
     def write_reply(self, command_id: str, reply: ControlMessage) -> None:
-        """Write the reply to a command."""
         _write_json(self.folder / f"{command_id}.answer", reply)
 
     def close(self) -> None:
@@ -97,7 +95,6 @@ def _write_json(file: Path, content: ControlMessage) -> None:
 
 
 def is_crawl_running(collection: Path) -> bool:
-    """Check whether a crawl is running in a collection."""
     try:
         handle = os.open(collection / CONTROL_FOLDER / LOCK_FILE, os.O_RDONLY)
     except OSError:
@@ -114,7 +111,7 @@ def is_crawl_running(collection: Path) -> bool:
 def send_command(
     collection: Path, command: ControlMessage, timeout_seconds: float = REPLY_TIMEOUT_SECONDS
 ) -> ControlMessage:
-    """Send a command to a running crawl and return its reply. Raises CollectionError without a reply."""
+    """Return the reply of a running crawl. Raises CollectionError without a reply."""
     if not is_crawl_running(collection):
         raise CollectionError(f"no crawl is running in {collection}; start one with sanderling crawl -C {collection}")
     name = f"{time.time_ns():020}-{secrets.token_hex(4)}"

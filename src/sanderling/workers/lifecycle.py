@@ -1,4 +1,4 @@
-"""Life cycle of workers: states, legal transitions, and the registry that enforces and logs them."""
+"""States of workers, their legal transitions, and the registry that enforces and logs them."""
 
 import time
 from enum import StrEnum
@@ -14,8 +14,6 @@ LOCAL_PLACE = ""  # the machine of the coordinator
 
 
 class LifecycleState(StrEnum):
-    """State of a worker."""
-
     CREATED = "created"
     RUNNING = "running"
     DISPATCHED = "dispatched"  # moving to another place
@@ -74,7 +72,7 @@ def get_next_state(record: WorkerRecord, transition: Transition) -> LifecycleSta
 
 
 class WorkerRegistry:
-    """All workers of a crawl, including disposed workers. Each transition is a line in the log."""
+    """All workers of a crawl, including disposed workers."""
 
     def __init__(self, log_file: Path, clock: Clock = system_clock) -> None:
         self.log_file = log_file
@@ -95,7 +93,7 @@ class WorkerRegistry:
     def apply_transition(
         self, worker: str, transition: Transition, place: str | None = None, detail: str = ""
     ) -> WorkerRecord:
-        """Change the state of a worker and log it. Raises UsageError if the transition is not legal."""
+        """Log the new state. Raises UsageError if the transition is not legal."""
         old = self.get(worker)
         record = replace(old, state=get_next_state(old, transition), place=old.place if place is None else place)
         self.records[worker] = record
@@ -110,7 +108,6 @@ class WorkerRegistry:
         return record
 
     def list_alive(self) -> list[WorkerRecord]:
-        """Return all workers that are not disposed of."""
         return [record for record in self.records.values() if record.state is not LifecycleState.DISPOSED]
 
     def _log_transition(self, record: WorkerRecord, old_state: str, transition: str, detail: str) -> None:

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, connected by socket pairs. A worker that dies is reported as lost."""
+"""Worker processes on this machine, connected by socket pairs."""
 
 import selectors
 import socket
@@ -48,7 +48,7 @@ class _WorkerHandle:
 
 
 class LocalEngine:
-    """Engine with a process per worker. Spawned processes that are waiting are used first."""
+    """Spawned processes that are waiting are used first."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class LocalEngine:
         self.created_count = 0
 
     def create_worker(self, name: str = "", place: str = "") -> str:
-        """Start a worker and return its id: a new id, or the old name of a parked worker."""
+        """Start a worker and return its id: new, or the name of a parked worker."""
         self.created_count += 1
         spawned = (
             self.spawned_processes.pop(0)
@@ -84,7 +84,7 @@ class LocalEngine:
         return ["", *self.migrant_addresses]
 
     def can_reach(self, worker: str, host: Host) -> bool:
-        """Check whether a worker may fetch a site. A site with a migrant is left to its workers."""
+        """Return False for sites with a migrant, which are left to its workers."""
         handle, place = self.workers.get(worker), self.migrant_sites.get(host, "")
         if handle is None:
             return False
@@ -107,11 +107,10 @@ class LocalEngine:
         return list(self.workers)
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None:
-        """Send a fetch batch to a worker."""
         self._send_frame(worker, encode_frame(FetchCommand(batch)))
 
     def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
-        """Ask a worker to finish requests in flight and return its other tasks, of a host or of all."""
+        """Ask a worker to finish requests in flight and return its other tasks."""
         self._send_frame(worker, encode_frame(CancelCommand(host)))
 
     def _send_frame(self, worker: str, data: bytes) -> None:
@@ -121,11 +120,11 @@ class LocalEngine:
             self._flush(handle)
 
     def _flush(self, handle: _WorkerHandle) -> None:
-        """Send the bytes that fit; the rest is sent when the socket is writable."""
+        """Send the bytes that fit."""
         self.selector.modify(handle.sock, send_buffered(handle.sock, handle.outgoing), handle)
 
     def receive_reports(self, timeout: float) -> list[WorkerReport | WorkerLost]:
-        """Return the reports received within the timeout. A worker that died is reported once."""
+        """Return the reports received within the timeout. A dead worker is reported once."""
         reports: list[WorkerReport | WorkerLost] = []
         for key, events in self.selector.select(timeout):
             handle: _WorkerHandle = key.data
@@ -143,7 +142,6 @@ class LocalEngine:
         return reports
 
     def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        """Return the last heartbeat of a worker."""
         handle = self.workers.get(worker)
         return handle.heartbeat if handle else None
 
@@ -161,7 +159,7 @@ class LocalEngine:
             self._remove_worker(self.workers[worker])
 
     def close(self) -> None:
-        """Stop all workers: ask them to quit, and kill them after a grace period."""
+        """Ask all workers to quit, and kill them after a grace period."""
         for handle in list(self.workers.values()):
             self._send_frame(handle.name, encode_frame(QuitCommand()))
         deadline = time.monotonic() + GRACE_SECONDS

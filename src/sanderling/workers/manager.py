@@ -1,7 +1,6 @@
-"""Worker pool of a running crawl: creates, clones, moves, parks, resumes, disposes of and resizes workers.
+"""Worker pool of a running crawl: creates, clones, moves, parks, resumes, disposes of, and resizes workers.
 
-A worker that is moved or stopped first finishes its requests in flight and returns its other tasks, so that no page is
-fetched twice. In auto mode the pool grows while all workers are busy with a long queue, and shrinks when they are idle.
+A worker that is moved or stopped finishes its requests in flight and returns its other tasks.
 """
 
 import os
@@ -62,8 +61,6 @@ class ParkedWorker(Struct, frozen=True):
 
 
 class WorkerPool:
-    """The workers of a crawl: processes of an engine, with their assignment and registry."""
-
     def __init__(
         self,
         engine: WorkerLauncher,
@@ -185,7 +182,7 @@ class WorkerPool:
     # Periodic work
 
     def complete_transitions(self) -> list[str]:
-        """Complete the transitions of workers that returned their tasks or timed out. Returns their ids."""
+        """Return the ids of workers that returned their tasks or timed out."""
         now = self.assignment.clock()
         ready = [m for m, pending in self.pending_transitions.items()
                  if not self.assignment.count_tasks(m) or now - pending.started_at > DRAIN_TIMEOUT_SECONDS]  # fmt: skip
@@ -210,7 +207,7 @@ class WorkerPool:
     def resize(self, queue_size: int, shares_hosts: bool) -> None:
         """In auto mode create a worker if all are busy, or dispose of an idle worker.
 
-        If workers share hosts, a worker with any task is busy; otherwise only a full worker is.
+        If workers share hosts, a worker with any task is busy.
         """
         now = self.assignment.clock()
         if not self.max_workers or now - self.resized_at < RESIZE_SECONDS:
@@ -225,7 +222,6 @@ class WorkerPool:
             self.dispose(max(idle, key=lambda m: m.joined_at).id)
 
     def _should_grow(self, worker_count: int, queue_size: int, drain_rate: float, shares_hosts: bool) -> bool:
-        """Check whether all workers are busy, the queue is long, and a CPU core is free."""
         cpu = sum(m.heartbeat.cpu_share for m in self.assignment.workers.values())
         is_full = (
             all(m.host_by_token for m in self.assignment.workers.values())

@@ -10,7 +10,7 @@ from sanderling.workers.control import is_crawl_running, send_command
 
 @contextmanager
 def park_workers(folders: Sequence[str], own_folder: Path) -> Iterator[list[str]]:
-    """Park the workers of running crawls, and resume them at the end. Yields their ids."""
+    """Park the workers of running crawls, and resume them at the end."""
     parked: list[tuple[Path, list[str]]] = []
     try:
         for folder in map(Path, folders):

@@ -1,7 +1,6 @@
-"""Starts worker processes: by fork where it is safe, else as fresh Python processes.
+"""Starts worker processes: by fork, or as fresh Python processes if this process has several threads.
 
-A fork costs a hundredth of a fresh process, which imports all modules again. A process with several threads is never
-forked, because locks held by other threads would stay locked.
+A fork costs a hundredth, but copies locks of other threads.
 """
 
 import gc
@@ -83,13 +82,12 @@ class ForkedProcess:
 
 
 def make_worker_id(number: int) -> str:
-    """Return a unique worker id."""
     return f"m{number}-{secrets.token_hex(3)}"
 
 
 @contextmanager
 def spawn_workers(count: int) -> Iterator[list[SpawnedProcess]]:
-    """Start processes ahead of their use, while the crawl is being prepared. Kills those left at the end."""
+    """Start processes ahead of their use. Kills those left at the end."""
     start = fork_worker if can_fork() else spawn_worker
     waiting = [start(make_worker_id(number)) for number in range(1, count + 1)]
     try:
@@ -102,7 +100,7 @@ def spawn_workers(count: int) -> Iterator[list[SpawnedProcess]]:
 
 
 def can_fork() -> bool:
-    """Check that this process has a single thread, native threads included, and its standard streams."""
+    """Return whether this process has a single thread, native threads included, and its standard streams."""
     try:
         return len(os.listdir(THREADS_PATH)) == 1 and all(os.fstat(stream) for stream in STANDARD_STREAMS)
     except OSError:  # not Linux, or a stream is closed
@@ -123,7 +121,6 @@ def spawn_worker(name: str) -> SpawnedProcess:
 
 
 def fork_worker(name: str) -> SpawnedProcess:
-    """Fork this process for a worker."""
     from sanderling.workers.worker import run_worker  # imported once for all forks
 
     parent, child = _open_socket_pair()

@@ -1,4 +1,4 @@
-"""Worker process: commands in and reports out over a socket. Ends when the coordinator closes it."""
+"""Worker process: commands in and reports out over a socket."""
 
 import select
 import signal
@@ -39,7 +39,7 @@ TURN_SECONDS = 0.02  # of the fetch loop, between two checks for commands
 
 
 def compute_fingerprints(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
-    """Compute the fingerprints of a page; the expensive comparison only if the page changed."""
+    """Compute the fingerprints of a page; compare in detail only if it changed."""
     fingerprints = {"structure": fingerprint_structure(page)}
     if fingerprint_input.is_changed:
         fingerprints |= _fingerprint_changes(page, fingerprint_input)
@@ -91,7 +91,7 @@ class Worker:
     def run(self) -> None:
         """Fetch until a quit command, or until the coordinator is gone.
 
-        A first report is sent before any fetch: a worker lost after it may have been killed by one of its pages.
+        The first report precedes any fetch: a worker lost after it may have been killed by a page.
         """
         self._send_report(WorkerReport(self.name))
         while self._handle_commands():
@@ -117,7 +117,7 @@ class Worker:
         return is_open
 
     def _is_lease_expired(self) -> bool:
-        """Check whether this process was suspended for longer than a lease: its URLs may be leased again."""
+        """Return whether this process was suspended for longer than a lease."""
         now = time.monotonic()
         gap, self.last_poll = now - self.last_poll, now
         return gap > self.lease_seconds

@@ -1,4 +1,4 @@
-"""Frames between coordinator and worker: a length prefix and msgpack, over a socket pair or a network."""
+"""Frames between coordinator and worker: a length prefix and msgpack."""
 
 import selectors
 import socket
@@ -27,16 +27,11 @@ class WorkerConfig(Struct, frozen=True):
 
 
 class FetchCommand(Struct, frozen=True, tag=True):
-    """Fetch a batch."""
-
     batch: FetchBatch
 
 
 class CancelCommand(Struct, frozen=True, tag=True):
-    """Finish requests in flight and return the other tasks.
-
-    None as host: of all hosts.
-    """
+    """Finish requests in flight and return the other tasks of a host (None: of all)."""
 
     host: Host | None = None
 
@@ -85,7 +80,7 @@ def split_frames(buffer: bytearray, max_bytes: int) -> list[bytes]:
 
 
 def send_buffered(sock: socket.socket, outgoing: bytearray) -> int:
-    """Send and remove the bytes that fit. Returns the selector events to wait for."""
+    """Send the bytes that fit. Returns the selector events to wait for."""
     try:
         while outgoing:
             del outgoing[: sock.send(memoryview(outgoing)[:SOCKET_BUFFER_BYTES].tobytes())]

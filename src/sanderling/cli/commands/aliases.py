@@ -117,7 +117,6 @@ def list_text_files(paths: list[str]) -> Iterator[Path]:
 
 
 def load_text_file(path: Path) -> Iterator[SourceText]:
-    """Return the text of a file, or an empty string if it cannot be read."""
     try:
         yield str(path), join_lines(path.read_bytes())
     except OSError:

@@ -182,7 +182,7 @@ def _parse_since(call: CommandCall) -> float:
 
 
 def _load_alert_state(call: CommandCall) -> AlertState:
-    """Load the alert state for the same filters and targets; without targets, the latest of all."""
+    """Load the alert state for the same filters and targets; without targets, the latest."""
     known = load_alert_states(call.collection / ALERT_STATE_FILE)
     if call.args.alert:
         return known.get(_compute_alert_key(call), AlertState())
@@ -204,7 +204,6 @@ def _take_first(call: CommandCall, items: Iterator[ReportedChange]) -> Iterator[
 
 
 def build_change_object(item: ReportedChange) -> dict[str, object]:
-    """Return the JSON object of a change."""
     change = item.change
     return {
         "url": item.url,
@@ -226,7 +225,7 @@ def build_change_object(item: ReportedChange) -> dict[str, object]:
 
 
 def _send_alerts(call: CommandCall, items: list[ReportedChange]) -> int:
-    """Send an alert and record the sent changes, so that each is sent once."""
+    """Send an alert and record the sent changes."""
     remembers = os.access(call.collection, os.W_OK)
     if call.args.since == SINCE_LAST_ALERT and not remembers:
         raise UsageError(

@@ -153,7 +153,6 @@ def _check_address(call: CommandCall, url: NormalizedUrl) -> Reason:
 
 
 def _check_stored_robots(robots: RobotsTxt | None, url: NormalizedUrl, agent: str) -> str:
-    """Check a URL against the stored robots.txt."""
     if robots is None:
         return "not fetched yet: run sanderling check robots"
     return "allowed" if build_robots_rules(robots, agent).is_allowed(url.request_url) else FORBIDDEN

@@ -116,7 +116,6 @@ def interrupted(call: CommandCall) -> None:
 
 
 def has_fetched_nothing(summary: CrawlSummary) -> bool:
-    """Return whether a completed crawl fetched nothing."""
     return summary.finish_reason == FinishReason.DONE and not summary.fetched + summary.not_modified
 
 
@@ -133,7 +132,7 @@ ADVICE = {
 
 
 def explain_empty_crawl(call: CommandCall) -> bool:
-    """Print why the seeds could not be fetched. Returns False if none of them failed."""
+    """Print why the seeds could not be fetched. Returns False if none failed."""
     with open_collection_read_only(call.collection) as collection:
         rows = list(islice(load_skipped_urls(collection.db, "u.depth = 0"), MAX_EXPLAINED_SEEDS))
         for row in rows:
@@ -152,7 +151,6 @@ def _find_advice_keys(note: str) -> list[str]:
 
 @contextmanager
 def clean_collection(call: CommandCall, request: CrawlRequest) -> Iterator[WorkerEngine | None]:
-    """Delete the collection if --clean was given."""
     if not (call.args.clean and has_collection(call.collection)):
         yield None
         return

@@ -80,7 +80,7 @@ def run(call: CommandCall) -> int:
 
 
 def _needs_confirmation(call: CommandCall, selection: DeletionSelection, preview: DeletionPreview) -> bool:
-    """Return whether a deletion must be confirmed: an interrupted one by URL was confirmed before."""
+    """Return False for an interrupted deletion by URL, which was confirmed before."""
     if selection.is_by_age or not selection.has_criteria:
         return preview.urls > 0 and (selection.is_by_age or has_unfinished_age_selection(call.collection))
     return True
@@ -93,7 +93,6 @@ def _abandon_unfinished(call: CommandCall) -> int:
 
 
 def _build_selection(call: CommandCall) -> DeletionSelection:
-    """Build the selection from the arguments."""
     args, now = call.args, time.time()
     return DeletionSelection(
         [_normalize_pattern(call, text) for text in args.url],
@@ -115,7 +114,6 @@ def _print_report(call: CommandCall, report: DeletionReport) -> int:
 
 
 def _normalize_pattern(call: CommandCall, text: str) -> str:
-    """Return normalized URLs and patterns. Unknown URLs are kept out of later crawls."""
     if WILDCARD not in text:
         with open_collection_read_only(call.collection) as collection, contextlib.suppress(UsageError):
             return resolve_known_url(collection, text)[1]

@@ -40,7 +40,6 @@ def run(call: CommandCall) -> int:
 
 
 def _print_json_results(experiments: Any, names: list[str]) -> int:
-    """Print a JSON object per experiment."""
     if names[0].lower() == "list":
         for name in experiments.names():
             print_json({"name": name, "title": experiments.title(name)})

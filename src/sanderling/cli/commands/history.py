@@ -87,7 +87,6 @@ def describe_change(visit: PastVisit, is_first: bool) -> str:
 
 
 def get_plot_symbol(visit: PastVisit) -> str:
-    """Return the plot symbol of a visit."""
     if visit.outcome in ("fetched", "redirect", "not_modified"):
         return PLOT_SYMBOLS["changed" if visit.changed else "same"]
     return PLOT_SYMBOLS["gone" if visit.outcome == "gone" else "trouble"]

@@ -112,7 +112,7 @@ def generate_key(call: CommandCall) -> int:
 
 
 def allow_sender(call: CommandCall) -> int:
-    """Add a sender by public key or by the file that contains it."""
+    """Add a sender by public key or key file."""
     file = Path(call.args.what)
     try:
         public = file.read_text().strip() if file.is_file() else call.args.what
@@ -201,7 +201,6 @@ def _print_changes(call: CommandCall, client: MigrantClient, migrant_request: Mi
 def build_event_object(
     message: PageMessage | MissedMessage, migrant_request: MigrantRequest, first_path: str
 ) -> dict[str, object]:
-    """Return the JSON object of a reported page. `first` is the path of the requested page."""
     url = migrant_request.site + (first_path if isinstance(message.target, int) else message.target)
     if isinstance(message, MissedMessage):
         return {"url": url, "outcome": message.outcome, "reason": message.reason}
@@ -210,6 +209,5 @@ def build_event_object(
 
 
 def parse_status(head: bytes) -> int:
-    """Return the HTTP status of a response head, or 0 if it has none."""
     found = re.match(rb"HTTP/[0-9.]+ ([0-9]{3})", head)
     return int(found[1]) if found else 0

@@ -120,7 +120,6 @@ def _select_pages(
 
 
 def build_page_object(row: CatalogRow) -> dict[str, object]:
-    """Return the JSON object of a page."""
     return {
         "url": row.url,
         "status": row.status,
@@ -184,7 +183,7 @@ def _print_pages(
 
 
 def select_skipped(call: CommandCall, rows: Iterator[SkippedRow], finish_reason: str) -> Iterator[list[object]]:
-    """Select skipped URLs; URLs still queued get the reason why the crawl ended."""
+    """Select skipped URLs; queued URLs get the reason why the crawl ended."""
     for row in rows:
         reason = (row.reason or row.state) if row.state != UrlState.QUEUED else finish_reason or "waiting"
         if _matches(call.args.url, row.url) and call.args.reason in (None, reason):

@@ -15,5 +15,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Run the publisher."""
     return cli.run(call.args)

@@ -121,7 +121,7 @@ def is_collection_empty(call: CommandCall) -> bool:
 
 
 def load_request(call: CommandCall) -> CrawlRequest:
-    """Return the settings of the last crawl, overridden by those of this call."""
+    """Return the settings of the last crawl, overridden by this call."""
     with open_collection_read_only(call.collection) as collection:
         stored = json.loads(get_meta(collection.db, "settings", "{}"))
 

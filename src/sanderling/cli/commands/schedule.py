@@ -61,7 +61,6 @@ def describe_weights(strategy: AhpStrategy) -> dict[str, object]:
 
 
 def load_last_choice(call: CommandCall) -> dict[str, object]:
-    """Load the last assignment from the running crawl, or from the log of the last one."""
     if is_crawl_running(call.collection):
         return send_command(call.collection, {"do": "schedule"})
     file = call.collection / "logs" / "schedule.json"

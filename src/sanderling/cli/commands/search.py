@@ -122,7 +122,6 @@ def _warn_index_behind(call: CommandCall, since: int) -> None:
 
 
 def build_hit_object(hit: "SearchHit") -> dict[str, object]:
-    """Return the JSON object of a hit."""
     parts = hit.score_parts
     return {
         "position": hit.position,

@@ -15,8 +15,7 @@ examples:
 """
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
+def arguments(parser: argparse.ArgumentParser) -> None: ...
 
 
 def run(call: CommandCall) -> int:

@@ -63,7 +63,6 @@ def run(call: CommandCall) -> int:
 
 
 def get_page_text(record: StoredRecord) -> str:
-    """Return the visible text of a stored page."""
     mime, charset = _parse_content_type(record)
     if is_html(mime, record.body):
         return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
@@ -71,7 +70,7 @@ def get_page_text(record: StoredRecord) -> str:
 
 
 def get_body_text(record: StoredRecord) -> str:
-    """Return a textual body, or the type and size of a binary body."""
+    """Return a textual body, or type and size of a binary one."""
     mime, charset = _parse_content_type(record)
     readable = is_html(mime, record.body) or is_text(record.body, charset)
     return decode_plain_text(record.body, charset) if readable else _describe_binary(record)

@@ -211,7 +211,6 @@ def _print_pages(call: CommandCall, pages: Iterable[SimilarPage], shown_urls: se
 
 
 def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
-    """Print a table of the extracted fields, with the selector of each field."""
     with open_collection_read_only(call.collection) as collection:
 
         def body(page: SimilarPage) -> Document:

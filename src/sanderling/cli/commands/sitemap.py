@@ -89,6 +89,6 @@ def build_entries(collection: StoredCollection, host: str) -> Iterator[SitemapEn
 
 
 def _get_change_time(row: CatalogRow) -> float:
-    """Return the time of the last change, or Last-Modified if no change was seen."""
+    """Return the time of the last change, else Last-Modified."""
     last_modified = parse_http_date(row.last_modified) if not row.change_count else None
     return min(last_modified, row.last_change) if last_modified and last_modified > 0 else row.last_change

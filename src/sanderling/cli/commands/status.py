@@ -35,8 +35,7 @@ VALUE_INDENT = 12  # columns before a value
 MAX_SHOWN_LEVELS = 12  # rows of them for a person
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
+def arguments(parser: argparse.ArgumentParser) -> None: ...
 
 
 def run(call: CommandCall) -> int:
@@ -94,7 +93,6 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
 
 
 def _count_changes(db: Connection, now: float) -> dict[str, int]:
-    """Count changed pages, changes, and changes of the last day, as `changes` lists them."""
     pages, every, today = db.execute(
         "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
         " FROM changes WHERE kinds <> ''",
@@ -138,7 +136,7 @@ def _list_backed_off_hosts(db: Connection, now: float) -> list[dict[str, object]
 
 
 def _list_rate_limited_hosts(db: Connection) -> list[dict[str, object]]:
-    """List hosts that returned 429 or 503, with the learned delay, most frequent first."""
+    """List hosts that returned 429 or 503, with the learned delay."""
     rows = db.execute(
         "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
         " ORDER BY complaints DESC, name LIMIT 20"

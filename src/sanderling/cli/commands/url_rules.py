@@ -83,7 +83,7 @@ def _save_rules(collection: StoredCollection, rules: list[DustRule]) -> None:
 def _load_pages(collection: StoredCollection) -> Iterator[DustSample]:
     """Load fetched pages with a digest of their text, or of the body if the text is unknown.
 
-    Sitemaps and change lists are left out: many servers answer their URLs with a generic page.
+    Without sitemaps and change lists: many servers answer their URLs with a generic page.
     """
     for url, digest, mark, sketch in collection.db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
@@ -96,13 +96,11 @@ def _load_pages(collection: StoredCollection) -> Iterator[DustSample]:
 
 
 def _matches_site(pattern_arg: str, site: str) -> bool:
-    """Return whether a site matches a name or pattern."""
     pattern = _parse_site(pattern_arg) if "://" in pattern_arg else pattern_arg.lower()
     return is_wildcard_match(site, pattern or pattern_arg)
 
 
 def _parse_site(site_arg: str) -> str:
-    """Return the site name of a host name or URL, or an empty string if it is neither."""
     url = normalize_url(site_arg if "://" in site_arg else f"http://{site_arg}")
     is_pattern = "*" in site_arg or ("?" in site_arg and "://" not in site_arg)
     return "" if url is None or is_pattern else get_site_name(url.url)

@@ -1,4 +1,4 @@
-"""Tables of `changes`: detected changes, noise model per site, resources used by pages."""
+"""Tables of `changes`."""
 
 # table and column: rows to delete with a page
 PAGE_COLUMNS = (("changes", "url"), ("uses", "page"), ("uses", "resource"))

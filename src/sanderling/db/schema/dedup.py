@@ -1,4 +1,4 @@
-"""Tables of `dedup`: near-duplicate pairs, the last visit compared, and link counters."""
+"""Tables of `dedup`."""
 
 from sanderling.db.connection import Connection
 
@@ -16,6 +16,6 @@ MIGRATIONS = [
 
 
 def is_dedup_schema_current(db: Connection) -> bool:
-    """Return whether all migrations were applied; not so in an older collection opened read-only."""
+    """Return False for an older collection opened read-only."""
     row = db.execute("SELECT applied FROM migrations WHERE room = 'dedupe'").fetchone()
     return row is not None and row[0] >= len(MIGRATIONS)

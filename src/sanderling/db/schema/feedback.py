@@ -1,4 +1,4 @@
-"""Tables of the search feedback log, a separate database that can be deleted alone."""
+"""Tables of the search feedback log, a separate database."""
 
 MIGRATIONS = [
     """

@@ -1,4 +1,4 @@
-"""Tables of `frontier`. The queue is separate from the much larger table of URLs."""
+"""Tables of `frontier`."""
 
 PAGE_COLUMNS = (("queue", "url"), ("leases", "url"))  # table and column: rows to delete with a page
 

@@ -1,4 +1,4 @@
-"""Tables of `revisit`: due times of pages, and reliability of sitemaps and change lists per site."""
+"""Tables of `revisit`."""
 
 # table and column: rows to delete with a page
 PAGE_COLUMNS = (

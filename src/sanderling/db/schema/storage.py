@@ -1,4 +1,4 @@
-"""Tables of `storage`: current pages, past visits, fingerprints, links, WARC files, runs."""
+"""Tables of `storage`."""
 
 # table and column: rows to delete with a page
 PAGE_COLUMNS = (("pages", "url"), ("marks", "url"), ("hints", "url"))

@@ -1,4 +1,4 @@
-"""Tables of `templates`: template features of pages, and the templates learned per site."""
+"""Tables of `templates`."""
 
 MIGRATIONS = [
     """

@@ -27,7 +27,7 @@ class Redirect(NamedTuple):
 
 
 def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: NameMatcher) -> Iterator[Mention]:
-    """Yield other anchor texts of targets linked by a given name. Reads the links twice."""
+    """Yield other anchor texts of targets linked by a name. Reads the links twice."""
     target_names: dict[str, set[str]] = {}
     for anchor in load_anchors():
         name = matcher.names.get(fold_name(anchor.text))
@@ -42,7 +42,7 @@ def find_anchor_mentions(load_anchors: Callable[[], Iterable[Anchor]], matcher: 
 
 
 def find_redirect_mentions(redirects: Iterable[Redirect], matcher: NameMatcher) -> Iterator[Mention]:
-    """Yield URL words that redirect to a page titled with a given name, and the reverse."""
+    """Yield URL words that redirect to a page titled with a name, and the reverse."""
     for redirect in redirects:
         url_words = extract_url_words(redirect.source)
         for name, alias in ((redirect.title, url_words), (url_words, redirect.title)):

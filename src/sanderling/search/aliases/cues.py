@@ -1,7 +1,4 @@
-"""Cue phrases between a name and its alias (GPC-5), found in a single scan.
-
-Names are not part of the scan, so they may contain any character, and ten thousand cost no more than one.
-"""
+"""Cue phrases between a name and its alias (GPC-5), found in a single scan."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -88,10 +85,9 @@ def parse_pattern(text: str) -> Cue:
 
 
 def build_scanner(cues: tuple[Cue, ...]) -> CueScanner:
-    """Build a scanner for all cues. Longer cues win over those they contain.
+    """Build a scanner for all cues. Longer cues win.
 
-    Cues are searched without their first letter, which is checked afterwards in any case: this makes the automaton
-    faster. Short cues (AKA) are searched whole.
+    Cues are searched without their first letter, which makes the automaton faster.
     """
     forms: dict[bytes, list[tuple[bytes, int]]] = {}
     for number, cue in enumerate(cues):

@@ -1,4 +1,4 @@
-"""Find aliases of persons, places, drugs, functions in texts (GPC-5), ranked by the number of sources."""
+"""Find aliases of names in texts (GPC-5), ranked by the number of sources."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,10 +100,7 @@ def find_aliases(
     workers: int = 1,
     load: "TextLoader[T] | None" = None,
 ) -> dict[str, list[Alias]]:
-    """Find aliases of many names in a single pass.
-
-    Items are texts, or anything that `load` converts to texts (in the worker processes).
-    """
+    """Find aliases of many names in a single pass. `load` converts items to texts in the worker processes."""
     names = list(names)
     return rank_by_name(names, NameMatcher(names, cues), find_evidence(items, names, cues, workers, load))
 

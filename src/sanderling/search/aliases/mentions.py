@@ -36,12 +36,10 @@ class NameMatcher:
         self.max_words = max((len(name.split()) for name in self.names), default=0)
 
     def match_end(self, text: str) -> str | None:
-        """Return the longest name that a text ends with, or None."""
         words = text[-WINDOW_BYTES:].split()[-self.max_words :]
         return next((name for n in range(len(words)) if (name := self.names.get(fold_name(" ".join(words[n:]))))), None)
 
     def match_start(self, text: str) -> str | None:
-        """Return the longest name that a text starts with, or None."""
         words = text[:WINDOW_BYTES].split(maxsplit=self.max_words + 1)[: self.max_words + 1]
         while words and words[0].lower() in ("a", "an", "the"):
             words.pop(0)

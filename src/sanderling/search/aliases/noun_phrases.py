@@ -43,7 +43,6 @@ NAME_PARTICLES = _split_words(
 
 
 def take_leading_phrase(text: str, requires_name: bool) -> str:
-    """Return the phrase at the start of a text, or an empty string."""
     text = LEADING_ARTICLE.sub("", text.lstrip(" \t:,").partition("\n")[0], count=1)
     if text[:1] in QUOTE_PAIRS:
         end = text.find(QUOTE_PAIRS[text[0]], 1)
@@ -82,7 +81,7 @@ def _take_plain_words(words: list[str]) -> Iterator[str]:
 
 
 def _ends_phrase(word: str) -> bool:
-    """Return whether a phrase ends here. Initials ("J.") and paired brackets do not end it."""
+    """Return whether a phrase ends here; initials ("J.") do not end it."""
     if word[-1] == ")" and "(" in word:
         return False
     if word[-1] == "." and len(word) <= 3 and word[:1].isupper():
@@ -102,7 +101,6 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def take_trailing_phrase(text: str, requires_name: bool) -> str:
-    """Return the phrase at the end of a text, or an empty string."""
     text = text.rstrip().rpartition("\n")[2].rstrip(" ¶")
     if text[-1:] in OPENING_QUOTES:
         start = text.rfind(OPENING_QUOTES[text[-1]], 0, -1)

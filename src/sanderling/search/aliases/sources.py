@@ -42,7 +42,6 @@ def list_stored_pages(db: Connection, archive: Path) -> Iterator[StoredPageRef]:
 
 
 def read_page_text(page: StoredPageRef) -> Iterator[SourceText]:
-    """Yield the text of a page; nothing if it is damaged or not text."""
     try:
         record = read_record(page.folder, RecordLocation(page.file, page.start, page.length), MAX_PAGE_BYTES)
     except CollectionError:

@@ -2,6 +2,5 @@
 
     events -> event_log -> click_model, apriori -> learn -> engine
     rating -> unmet_queries -> a crawl for similar pages
-
-Events are named as in User Behavior Insights. Network addresses are not recorded.
+Network addresses are not recorded.
 """

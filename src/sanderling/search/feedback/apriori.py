@@ -1,7 +1,6 @@
 """Mine frequent sets of user actions and weight pages by them (MIG-14).
 
-A transaction is the set of actions of a user on a page. Eclat over bit sets gives the result of Apriori without
-repeated counting.
+A transaction is the set of actions of a user on a page. Eclat gives the result of Apriori.
 """
 
 import math
@@ -31,7 +30,7 @@ def compute_min_count(min_support: float, transactions: int) -> int:
 
 
 def find_frequent_sets(transactions: Sequence[Collection[Item]], min_count: int) -> dict[frozenset[Item], int]:
-    """Return sets of items in at least `min_count` transactions, with counts."""
+    """Return sets in at least `min_count` transactions, with counts."""
     item_bits: dict[Item, int] = {}
     for number, transaction in enumerate(transactions):
         for item in set(transaction):
@@ -65,7 +64,7 @@ def find_rules(
 
 
 def compute_confidences(pattern: Collection[int], counts: Mapping[frozenset[int], int]) -> dict[tuple[int, ...], float]:
-    """Compute support(F) / support(s) for every proper subset s of the pattern F."""
+    """Compute support(F) / support(s) for every proper subset s of F."""
     support = counts[frozenset(pattern)]
     subsets = [s for size in range(1, len(pattern)) for s in combinations(sorted(pattern), size)]
     return {subset: support / counts[frozenset(subset)] for subset in subsets}

@@ -1,8 +1,7 @@
 """Learn page weights from clicks with a position-based click model.
 
-P(click) = P(examined) x P(attractive). Clicks divided by expected views estimate attractiveness; rates back off from
-(query, page) to page to the average. Clients whose satisfied clicks no other client repeats lose trust, so a minority
-cannot move the order (measured in benchmarks/search/click_feedback.py).
+P(click) = P(examined) x P(attractive). Rates back off from (query, page) to page to the average. Clients whose clicks
+no other client repeats lose trust (benchmarks/search/click_feedback.py).
 """
 
 import math
@@ -59,7 +58,6 @@ def compute_examination(position: int) -> float:
 
 
 def compute_weights(impressions: Iterable[RankingImpression]) -> dict[QueryPage, ClickWeight]:
-    """Compute weights of (query, page) and (`ANY_QUERY`, page)."""
     limited = limit_impressions(impressions)
     trust = compute_trust(limited)
     sums = sum_clicks(limited, trust)

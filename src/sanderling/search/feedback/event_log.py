@@ -149,7 +149,7 @@ def open_event_log(folder: Path) -> EventLog:
 
 
 def build_query_key(text: str) -> str:
-    """Build the key of equivalent queries: sorted stems, no filters or stop words."""
+    """Return sorted stems without filters and stop words."""
     query = parse_query(text, 0.0)
     words = " ".join(t.text for group in query.term_groups for t in group if not is_stop_word(t.text, "en"))
     return " ".join(sorted(set(stem_text(words, "en").split())))[:MAX_TEXT_LENGTH]

@@ -143,7 +143,6 @@ class ClickWeights:
         self._page_weights: dict[int, float] = {}
 
     def __call__(self, query: str) -> Callable[[int], float]:
-        """Return the weight function of a query."""
         self._refresh()
         query_weights = self._load_weights(build_query_key(query))
         page_weights = self._page_weights
@@ -172,7 +171,6 @@ class ClickWeights:
 
 
 def load_page_weights(folder: Path) -> dict[str, float]:
-    """Return the weights of pages for any query."""
     if not (folder / DATABASE).exists():
         return {}
     with closing(open_event_log(folder)) as log:

@@ -25,7 +25,7 @@ class UnmetQuery(Struct, frozen=True):
 
 
 def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: int, now: float) -> UnmetQuery:
-    """Store an unmet query and raise its signals. Returns an equivalent waiting query instead, if any."""
+    """Store an unmet query. Returns an equivalent waiting query instead, if any."""
     key = build_query_key(query)
     log.raise_signal(Signal.LOW_RATING, query, now)
     waiting = [unmet for unmet in list_unmet_queries(log, key) if unmet.state != ANSWERED]
@@ -51,7 +51,6 @@ def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[Un
 
 
 def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
-    """Claim and return all open queries."""
     with log.lock:
         waiting = [unmet for unmet in list_unmet_queries(log) if unmet.state == OPEN]
         log.db.executemany("UPDATE briefs SET state = ? WHERE id = ?", [(CLAIMED, unmet.id) for unmet in waiting])

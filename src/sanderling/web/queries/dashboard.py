@@ -48,7 +48,6 @@ def compute_speed(db: Connection, now: float, last_visit: int) -> tuple[float, f
 
 
 def compute_visit_rates(db: Connection, now: float, minutes: int) -> list[ChartPoint]:
-    """Return visits per second for each minute."""
     since = now - minutes * 60
     first = _find_visit_at(db, since)
     rows = dict(
@@ -153,7 +152,7 @@ def count_host_pages(db: Connection, host: int) -> int:
 
 
 def list_errors(db: Connection, limit: int) -> list[FailedVisitRow]:
-    """Return failed visits. A missing sitemap is not an error: most sitemap URLs are guesses."""
+    """Return failed visits except missing sitemaps, which are mostly guesses."""
     rows = db.execute(
         "SELECT h.name || u.path, v.at, v.outcome, v.reason, v.status FROM"
         f" (SELECT * FROM visits ORDER BY id DESC LIMIT {ERROR_SCAN_VISITS}) AS v"

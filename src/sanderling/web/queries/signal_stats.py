@@ -21,7 +21,6 @@ class SignalRow(Struct, frozen=True):
 
 
 def list_signals(app_state: AppState) -> list[SignalRow]:
-    """Return every signal. Details of user signals come from the event log."""
     last = app_state.crawl_view.get_last_signals()
     for raised in reversed(app_state.event_log.list_signals(RECENT_SIGNALS)):
         logged = last.get(raised.signal)

@@ -42,7 +42,6 @@ def _load_titles(db: Connection, ids: Sequence[int]) -> dict[int, str]:
 
 
 def get_page(db: Connection, url: str) -> StoredPageRow | None:
-    """Return a page, or None."""
     id_ = resolve_url_id(db, url)
     row = db.execute(
         f"SELECT title, status, mime, language, first_seen, last_visit, {LAST_CHANGE_SQL}, visits,"
@@ -71,7 +70,7 @@ def list_visits(db: Connection, url: str, limit: int) -> list[VisitHistoryRow]:
 
 
 def load_body(db: Connection, archive: Path, url: str, visit: int = 0, at: float = 0.0) -> StoredBody | None:
-    """Load the body of a visit, else the last until `at`. None if not stored."""
+    """Load the body of a visit, else the last until `at`."""
     row = db.execute(
         "SELECT v.id, v.at, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
         " WHERE v.url = ? AND v.length > 0 AND v.outcome IN ('fetched', 'not_modified')"
@@ -114,6 +113,6 @@ def compare_bodies(before: StoredBody | None, after: StoredBody | None) -> DiffR
 
 
 def resolve_url_id(db: Connection, url: str) -> int:
-    """Return the id of a normalized URL; 0 if invalid or unknown."""
+    """Return the id of a URL; 0 if invalid or unknown."""
     normalized = normalize_url(url)
     return find_url_id(db, normalized.url) if normalized else 0

@@ -1,7 +1,7 @@
-"""Analytic hierarchy process: weights of pairwise comparison matrices, and their consistency.
+"""Analytic hierarchy process: weights and consistency of pairwise comparison matrices.
 
-The thesis (MIG 4.3) describes weights as averages of normalized rows, but every weight it prints is the principal
-eigenvector. The eigenvector is therefore used; `compute_row_averages` is the described variant.
+The thesis (MIG 4.3) describes weights as averages of normalized rows, but prints principal eigenvectors, which are
+used.
 """
 
 import math
@@ -60,7 +60,7 @@ def multiply_matrix(matrix: Matrix, vector: Vector) -> Vector:
 
 
 def compute_saaty_ratio(matrix: Matrix) -> float:
-    """Compute Saaty's consistency ratio; beyond order 10, where his table ends, that of Alonso and Lamata."""
+    """Compute Saaty's consistency ratio; beyond order 10 that of Alonso and Lamata."""
     order = len(matrix)
     if order < 3:
         return 0.0
@@ -76,14 +76,14 @@ def compute_alonso_lamata_ratio(matrix: Matrix) -> float:
 
 
 def compute_thesis_ratio(matrix: Matrix, weights: Vector) -> float:
-    """Compute the ratio from column sums, as the thesis does by hand. It rejects some valid matrices."""
+    """Compute the ratio from column sums, which rejects some valid matrices."""
     order = len(matrix)
     largest: float = sum(map(mul, compute_column_sums(matrix), weights))
     return (largest - order) / (order - 1) / RANDOM_INDEX[order]
 
 
 def validate_matrix(matrix: Matrix, names: Sequence[str]) -> Matrix:
-    """Return a valid matrix. Raises UsageError, which names the worst pair of an inconsistent matrix."""
+    """Return a valid matrix. Raises UsageError."""
     order = len(names)
     if order == 0 or len(matrix) != order or any(len(row) != order for row in matrix):
         raise UsageError(f"{order} criteria need a matrix of {order} rows and columns")
@@ -136,5 +136,4 @@ def compute_weights(values: Sequence[float]) -> Vector:
 
 
 def compute_scores(criterion_weights: Vector, worker_weights: Sequence[Vector]) -> Vector:
-    """Compute the score of each worker: its weights per criterion times the weights of the criteria."""
     return tuple(sum(map(mul, criterion_weights, row)) for row in zip(*worker_weights, strict=True))

@@ -20,8 +20,6 @@ MAX_CANDIDATES = 16  # the least loaded: matrices grow with the square
 
 @dataclass(frozen=True, slots=True)
 class WorkerChoice:
-    """The chosen worker, and the scores of all candidates in the order of `workers`."""
-
     winner: str
     workers: tuple[str, ...]
     scores: Vector
@@ -39,12 +37,12 @@ class AhpStrategy:
         self.last_choice: WorkerChoice | None = None
 
     def __call__(self, states: Sequence[WorkerState], host: Host) -> str:
-        """Return the id of the worker with the highest score, and store the choice."""
+        """Return the id of the worker with the highest score."""
         self.last_choice = self.score_workers(states, host)
         return self.last_choice.winner
 
     def score_workers(self, states: Sequence[WorkerState], host: Host) -> WorkerChoice:
-        """Score the candidates. The highest score wins, then the lowest load, then the smallest id."""
+        """Score the candidates. Ties: the lowest load, then the smallest id."""
         candidates = sorted(states, key=lambda state: (state.heartbeat.pending_tasks, state.id))[:MAX_CANDIDATES]
         weights = tuple(
             _compute_cached_weights(tuple(map(criterion.compute_merit, candidates))) for criterion in self.criteria

@@ -1,7 +1,6 @@
 """Sets of workers by change frequency (MIG-3), so that frequently changing pages never wait behind a long queue.
 
-There is a set for each configured class of change frequency, and a set for all other pages. A host belongs to the class
-of its most frequently changing page that is due; an unknown host may be fetched by any worker.
+A host belongs to the class of its most frequently changing due page. Any worker may fetch an unknown host.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +48,6 @@ class ChangeRateSets:
             self.set_by_worker[worker] = min(self.set_names, key=assigned.count)
 
     def remove_worker(self, worker: str) -> None:
-        """Remove a worker."""
         self.set_by_worker.pop(worker, None)
 
     def set_intervals(self, intervals: Mapping[Host, float]) -> None:
@@ -57,13 +55,12 @@ class ChangeRateSets:
         self.set_by_host = {host: self._find_set(interval) for host, interval in intervals.items()}
 
     def _find_set(self, interval: float) -> str:
-        """Return the set of a class: its own, else the next slower, else the set of all other pages."""
+        """Return the set of a class, else of the next slower class, else of all other pages."""
         order = [*MAX_INTERVAL_BY_CLASS, "never"]
         index = order.index(classify_interval(interval))
         return next((name for name in self.set_names if name != OTHER_SET and order.index(name) >= index), OTHER_SET)
 
     def can_serve(self, worker: str, host: Host) -> bool:
-        """Check whether a worker may fetch a host; any worker may if the set of the host is empty."""
         host_set = self.set_by_host.get(host)
         if host_set is None or host_set not in self.set_by_worker.values():
             return True

@@ -1,4 +1,4 @@
-"""Criteria for the choice of a worker: how they are measured, and their default judgments."""
+"""Criteria for the choice of a worker, and their default judgments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ class WorkerState:
 
     @property
     def id(self) -> str:
-        """Return the id of the worker."""
         return self.heartbeat.worker
 
 

@@ -14,7 +14,7 @@ MAX_HOSTS = 256  # for fitting
 
 
 def map_host_to_point(host: str) -> HostPoint:
-    """Map a URL or host to a point: hashes of its domain, of first label and path, and of its query."""
+    """Hash the domain, the first label and path, and the query of a URL to a point."""
     head, _, query = host.partition("?")
     scheme, _, rest = head.rpartition("://")
     authority, _, path = rest.partition("/")
@@ -28,7 +28,7 @@ def _hash_to_unit(text: str) -> float:
 
 
 def compute_memberships(point: HostPoint, centers: Sequence[HostPoint]) -> tuple[float, ...]:
-    """Compute the membership of a point in each cluster (m = 2): inverse squared distances, with sum 1."""
+    """Compute the membership of a point in each cluster (m = 2)."""
     squares = [max(sum((a - b) ** 2 for a, b in zip(point, center, strict=True)), 1e-18) for center in centers]
     inverses = [1 / square for square in squares]
     total = sum(inverses)
@@ -45,7 +45,6 @@ def fit_centers(points: Sequence[HostPoint], cluster_count: int, rng: Random) ->
 
 
 def draw_point(rng: Random) -> HostPoint:
-    """Draw a random point."""
     return rng.random(), rng.random(), rng.random()
 
 
@@ -56,7 +55,7 @@ def _compute_center(points: Sequence[HostPoint], weights: Sequence[float]) -> Ho
 
 
 class FuzzyCMeansStrategy:
-    """Chooses the worker of the cluster with the highest membership. Refits when the hosts have doubled."""
+    """Chooses the worker of the nearest cluster. Refits when the hosts have doubled."""
 
     def __init__(self, rng: Random | None = None) -> None:
         self.rng = rng or Random(0)

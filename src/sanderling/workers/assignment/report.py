@@ -7,7 +7,6 @@ AssignmentReport = dict[str, object]  # printed or sent as JSON
 
 
 def build_report(assignment: WorkerAssignment, coordinator_seconds: float) -> AssignmentReport:
-    """Build a report of the last choice, its scores, and the CPU time of all choices."""
     share = assignment.cpu_seconds / coordinator_seconds if coordinator_seconds else 0.0
     report: AssignmentReport = {
         "choices": assignment.choice_count,
@@ -33,7 +32,7 @@ def build_report(assignment: WorkerAssignment, coordinator_seconds: float) -> As
 
 
 def explain_choice(report: AssignmentReport) -> str:
-    """Format a report as text: scores, and the criteria by which the winner leads the second."""
+    """Format a report: scores, and the criteria by which the winner leads."""
     cost = f"{report['choices']} choices took {report['share_of_coordinator']:.2%} of the coordinator's CPU time"
     scores, parts, weights = report.get("scores"), report.get("parts"), report.get("weights")
     if not (isinstance(scores, dict) and isinstance(parts, dict) and isinstance(weights, dict)):

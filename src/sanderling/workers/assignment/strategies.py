@@ -40,18 +40,17 @@ class RandomStrategy:
 
 
 def hash_host(host: str, worker_count: int) -> int:
-    """Return the sum of the characters of a host, modulo the number of workers (Wan)."""
+    """Return the sum of the characters modulo the number of workers (Wan)."""
     return sum(map(ord, host)) % worker_count
 
 
 def choose_by_host_hash(states: Sequence[WorkerState], host: Host) -> str:
-    """Choose the same worker for a host as long as the number of workers is the same."""
     ids = sorted(state.id for state in states)
     return ids[hash_host(host, len(ids))]
 
 
 class ConsistentHashStrategy:
-    """Chooses the next worker on a hash ring (UbiCrawler): if a worker leaves, only its hosts move."""
+    """Hash ring (UbiCrawler): if a worker leaves, only its hosts move."""
 
     def __init__(self, virtual_nodes: int = VIRTUAL_NODES) -> None:
         self.virtual_nodes = virtual_nodes
@@ -81,7 +80,7 @@ def _hash_position(text: str) -> int:
 
 
 def compute_task_weight(seconds: Sequence[float], pending_tasks: int) -> float:
-    """Compute `W = k / (sum(t) * (m + 1))` (Ge and Ding), higher for fast and idle workers."""
+    """Compute `W = k / (sum(t) * (m + 1))` (Ge and Ding)."""
     return len(seconds) / (sum(seconds) * (pending_tasks + 1))
 
 

@@ -27,7 +27,6 @@ def build_strategy(settings: AssignmentSettings) -> AssignmentStrategy:
 def build_worker_assignment(
     settings: AssignmentSettings, can_engine_reach: Callable[[str, Host], bool] | None = None
 ) -> WorkerAssignment:
-    """Build the worker assignment of a crawl; `can_engine_reach` limits the hosts of a worker."""
     return WorkerAssignment(
         build_strategy(settings),
         is_host_bound=settings.schedule in HOST_BOUND_STRATEGIES,
@@ -38,7 +37,6 @@ def build_worker_assignment(
 
 
 def build_ahp_strategy(settings: AssignmentSettings) -> AhpStrategy:
-    """Build AHP with the configured criteria and judgments, or with those of the thesis."""
     criteria = find_criteria(settings.criteria) if settings.criteria else DEFAULT_CRITERIA
     return AhpStrategy(criteria, parse_judgments(criteria, settings.judgments))
 
@@ -54,7 +52,7 @@ def find_criteria(names: Sequence[str]) -> tuple[Criterion, ...]:
 
 
 def parse_judgments(criteria: Sequence[Criterion], rows: Sequence[str]) -> Matrix:
-    """Parse the matrix of judgments; without rows, select the judgments of the thesis for these criteria."""
+    """Parse the matrix of judgments (default: those of the thesis for these criteria)."""
     if rows:
         return parse_matrix("\n".join(rows))
     unjudged = [criterion.name for criterion in criteria if criterion not in DEFAULT_CRITERIA]

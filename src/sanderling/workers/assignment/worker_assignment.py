@@ -1,6 +1,6 @@
-"""Tracks the tasks and measurements of all workers, and assigns hosts to workers by the configured strategy.
+"""Tracks the tasks and measurements of all workers, and assigns hosts to workers.
 
-Measurements are used from the next heartbeat on, so that most AHP weights can be cached between two choices.
+Measurements are used from the next heartbeat on, so that most AHP weights can be cached.
 """
 
 import time
@@ -22,8 +22,6 @@ MAX_STALLED_TASKS = 96  # limit of these, so that a worker never gets more than 
 
 
 class WorkerAssignment:
-    """The workers of a crawl with their tasks, and the strategy that chooses between them."""
-
     def __init__(
         self,
         strategy: AssignmentStrategy,
@@ -68,7 +66,6 @@ class WorkerAssignment:
         self.workers[worker].is_draining = True
 
     def remove_worker(self, worker: str) -> None:
-        """Remove a worker."""
         self.workers.pop(worker, None)
         self.change_rate_sets.remove_worker(worker)
 
@@ -83,10 +80,9 @@ class WorkerAssignment:
             stats.reported_values = (stats.latency_seconds, stats.bytes_per_second, stats.visit_count)
 
     def mark_silent_workers(self, timeout_seconds: float, listened_at: float) -> list[WorkerStats]:
-        """Mark and return workers without a message for the timeout, up to the last time messages were read.
+        """Mark and return workers without a message for the timeout; they get no tasks until their next message.
 
-        They get no tasks until their next message. Messages that arrived while the coordinator was busy (a long commit,
-        a suspended machine) are read later and do not make a worker silent.
+        Messages that arrived while the coordinator was busy do not make a worker silent.
         """
         silent = [
             m for m in self.workers.values() if not m.is_silent and listened_at - m.last_contact_at > timeout_seconds
@@ -101,7 +97,6 @@ class WorkerAssignment:
     # Tasks
 
     def record_batch(self, worker: str, batch: FetchBatch) -> None:
-        """Record a batch sent to a worker."""
         member = self.workers[worker]
         member.get_host_stats(batch.host)
         member.progress_at_by_host.setdefault(batch.host, self.clock())
@@ -134,7 +129,6 @@ class WorkerAssignment:
             member.idle_since = self.clock()
 
     def count_tasks(self, worker: str) -> int:
-        """Return the number of tasks of a worker."""
         return len(self.workers[worker].host_by_token)
 
     def list_holders(self, host: Host) -> list[str]:
@@ -143,7 +137,6 @@ class WorkerAssignment:
 
     @property
     def outstanding_tasks(self) -> int:
-        """Return the number of tasks of all workers."""
         return sum(len(member.host_by_token) for member in self.workers.values())
 
     def list_available(self) -> list[str]:
@@ -161,7 +154,7 @@ class WorkerAssignment:
         return self._compute_capacity(member) - len(member.host_by_token)
 
     def _compute_capacity(self, worker: WorkerStats) -> int:
-        """Compute the capacity of a worker: lower if it is slow, so that no host waits for it at the end."""
+        """Return a lower capacity for a slow worker, so that no host waits for it at the end."""
         if worker.capacity > self.max_tasks:
             return worker.capacity
         max_tasks = self.current_max_tasks if self.has_crawl_delay else min(worker.capacity, self.current_max_tasks)
@@ -174,7 +167,7 @@ class WorkerAssignment:
         )
 
     def _count_stalled(self, worker: WorkerStats) -> int:
-        """Count tasks of hosts that do not respond while the worker is alive: they cause no work."""
+        """Count tasks of hosts that do not respond: they cause no work."""
         stalled_before = worker.last_contact_at - STALL_SECONDS
         return min(
             MAX_STALLED_TASKS,
@@ -192,7 +185,7 @@ class WorkerAssignment:
         return self.can_engine_reach(worker, host) and self.change_rate_sets.can_serve(worker, host)
 
     def find_least_busy(self, host: Host, available: Sequence[str], slack: int, max_tasks: int) -> list[str]:
-        """Return reachable workers with the fewest tasks of a host, plus at most `slack`, below `max_tasks`."""
+        """Return reachable workers with the fewest tasks of a host, plus at most `slack`."""
         started = time.thread_time()
         reachable = [
             m for m in available if self.can_reach(m, host) and self.workers[m].task_count_by_host[host] < max_tasks
@@ -203,7 +196,6 @@ class WorkerAssignment:
         return least_busy
 
     def estimate_capacity(self, host: Host, seconds: float, connections: int) -> int:
-        """Estimate how many tasks of a host a worker can complete in the given time."""
         started = time.thread_time()
         measured = [
             m.host_stats[host] for m in self.workers.values() if host in m.host_stats and m.host_stats[host].visit_count
@@ -220,10 +212,7 @@ class WorkerAssignment:
         return sum(self.can_reach(m, host) for m in self.workers)
 
     def choose_worker(self, host: Host, available: Sequence[str]) -> str | None:
-        """Choose an available worker for a host.
-
-        None: no worker is available, or the host waits for its own worker.
-        """
+        """Return None if no worker is available or the host waits for its own worker."""
         started = time.thread_time()
         candidates = [m for m in (self.workers if self.is_host_bound else available) if self.can_reach(m, host)]
         winner = None
@@ -236,7 +225,6 @@ class WorkerAssignment:
         return winner if winner in available else None
 
     def build_state(self, worker: str, host: Host) -> WorkerState:
-        """Build the state of a worker with its measurements for a host."""
         member = self.workers[worker]
         stats, heartbeat, load = member.host_stats.get(host), member.heartbeat, len(member.host_by_token)
         latency, speed, visits = stats.reported_values if stats is not None else (0.0, 0.0, 0)

@@ -17,7 +17,7 @@ SLOW_SMOOTHING = 0.02  # for the speed of a worker, which changes rarely
 
 @dataclass(slots=True)
 class HostStats:
-    """Measurements of a worker for a host; `reported_values` are those at the last heartbeat."""
+    """`reported_values` are those at the last heartbeat."""
 
     latency_seconds: float = 0.0
     bytes_per_second: float = 0.0
@@ -34,7 +34,7 @@ class HostStats:
 
 
 class WorkerHistory(Struct, frozen=True):
-    """Measurements that a worker keeps when it is cloned, parked or moved. Stored with a parked worker."""
+    """Measurements that a worker keeps when it is cloned, parked, or moved."""
 
     host_stats: dict[str, tuple[float, float, int]] = msgspec.field(default_factory=dict, name="ways")  # stored keys
     recent_seconds: tuple[float, ...] = msgspec.field(default=(), name="recent")
@@ -43,8 +43,6 @@ class WorkerHistory(Struct, frozen=True):
 
 @dataclass(slots=True)
 class WorkerStats:
-    """State of a worker in the assignment."""
-
     id: str
     heartbeat: Heartbeat
     last_contact_at: float

@@ -1,4 +1,4 @@
-"""Address of a migrant. HTTP and TLS modules are imported on connection, because most crawls use no migrant."""
+"""Address of a migrant. HTTP and TLS modules are imported on connection."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ class MigrantAddress(Struct, frozen=True):
         )
 
     def fetch_sites(self) -> list[Host]:
-        """Return the sites that the migrant serves. Raises UsageError if it cannot be reached."""
+        """Return the sites of the migrant. Raises UsageError if it cannot be reached."""
         if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).hostname:
             raise UsageError(
                 f"{redact_password(self.url)!r} is not the address of a migrant; write https://www.example.org:8443"

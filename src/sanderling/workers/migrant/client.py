@@ -1,7 +1,6 @@
 """Connection from a crawler to a migrant: sends signed requests in a thread, queues the messages of the responses.
 
-One connection carries one request after the other. The queue is bounded by number and size of the messages, so a slow
-crawler slows the migrant down instead of filling its own memory.
+The queue is bounded, so a slow crawler slows the migrant down.
 """
 
 import http.client
@@ -60,7 +59,7 @@ class RequestFailure(Struct, frozen=True):
 
 
 class SentRequest(Struct):
-    """A request and its fetch tasks without a result, by their index in the request."""
+    """`tasks`: without a result yet, by their index in the request."""
 
     request: MigrantRequest
     open_tasks: dict[int, FetchTask]
@@ -112,7 +111,7 @@ class MigrantClient:
         self.thread.start()
 
     def close(self) -> None:
-        """Stop the thread and discard unread messages; their URLs are leased and will be requeued.
+        """Stop the thread and discard unread messages.
 
         A response that is about to end may end, so that its dictionary is stored.
         """
@@ -155,7 +154,6 @@ class MigrantClient:
             self._disconnect()
 
     def _send_request(self, sent: SentRequest, site_dictionary: SiteDictionary) -> http.client.HTTPResponse:
-        """Send a request, dated now because it may have waited; the first of a connection names our dictionary."""
         now, lifetime = self.clock(), sent.request.expires_at - sent.request.issued_at
         sent.request = msgspec.structs.replace(sent.request, issued_at=now, expires_at=now + lifetime)
         if self.connection is None:
@@ -169,7 +167,7 @@ class MigrantClient:
         return self.connection.getresponse()
 
     def _open_stream(self, request: MigrantRequest, response: http.client.HTTPResponse) -> bool:
-        """Start the stream of a connection. Returns True if it uses the shared dictionary."""
+        """Return True if the connection uses the shared dictionary."""
         has_dictionary = response.headers.get(DICTIONARY_HEADER, "") == request.dictionary_id != ""
         self.decompressor = MessageDecompressor(MAX_MESSAGE_BYTES, self.dictionary if has_dictionary else b"")
         return has_dictionary
@@ -177,7 +175,7 @@ class MigrantClient:
     def _read_response(
         self, sent: SentRequest, response: http.client.HTTPResponse, site_dictionary: SiteDictionary | None
     ) -> bool:
-        """Enqueue the messages of a response. Returns True if it is complete; then the dictionary is stored."""
+        """Return True if the response is complete."""
         self.is_response_complete, self.unattributed_bytes = False, 0
         while data := response.read1(READ_BYTES):
             self.unattributed_bytes += len(data)
@@ -187,7 +185,7 @@ class MigrantClient:
     def _enqueue_messages(
         self, sent: SentRequest, encoded_messages: Iterable[bytes], site_dictionary: SiteDictionary | None
     ) -> None:
-        """Enqueue messages; bytes received since the last page are attributed to the next page."""
+        """Enqueue messages, with the bytes received since the last page."""
         for encoded in encoded_messages:
             message = MESSAGE_DECODER.decode(encoded)
             if isinstance(message, EndMessage) and not self.is_response_complete:

@@ -1,7 +1,6 @@
-"""Chooses how the first response about a site is compressed: small where the web server compresses, else fast.
+"""Chooses how the first response about a site is compressed.
 
-Where the web server sends plain pages, fast zstd saves most of the bytes already. Where it compresses, fast zstd would
-save only half of them.
+Where the web server sends plain pages, fast zstd saves most bytes. Where it compresses, fast zstd would save only half.
 """
 
 import socket
@@ -21,14 +20,13 @@ MAX_SEARCHED_URLS = 100  # URLs of a request that are tried for a probe
 
 
 class CompressionPolicy:
-    """Caches which web servers compress. Each is probed once, within the rate limit of its site."""
+    """Probes each web server once, within its rate limit."""
 
     def __init__(self, rate_limiters: Mapping[str, SiteRateLimiter]) -> None:
         self.rate_limiters = rate_limiters
         self.compresses_by_site: dict[str, bool] = {}
 
     def should_minimize_size(self, site: SiteRules, request: MigrantRequest) -> bool:
-        """Check whether the first response should be compressed small, at the cost of CPU time."""
         if site.compression != "auto" or site.root:
             return site.compression == "small"
         if site.site not in self.compresses_by_site:
@@ -48,10 +46,6 @@ class CompressionPolicy:
 
 
 def find_allowed_path(site: SiteRules, request: MigrantRequest) -> str | None:
-    """Return the first path of a request that the owner allows, as requested.
-
-    None: there is no such path.
-    """
     for requested in request.urls[:MAX_SEARCHED_URLS]:
         url = normalize_url(site.site + requested.path)
         if url and get_host(url.url) == site.site and site.is_path_allowed(split_url(url.url)[1]):
@@ -60,10 +54,7 @@ def find_allowed_path(site: SiteRules, request: MigrantRequest) -> str | None:
 
 
 def probe_compression(site: SiteRules, path: str) -> bool | None:
-    """Check with a HEAD request whether the web server compresses a page.
-
-    None: the server does not respond.
-    """
+    """Return whether the web server compresses a page, or None without a response."""
     from http.client import HTTPConnection, HTTPException
 
     endpoint = parse_endpoint(Host(site.site))
@@ -77,7 +68,7 @@ def probe_compression(site: SiteRules, path: str) -> bool | None:
 
 
 def _connect_to_server(site: SiteRules, endpoint: HostEndpoint) -> socket.socket:
-    """Connect to the web server at the address set by the owner, not through DNS."""
+    """Connect to the address set by the owner, not through DNS."""
     sock = socket.create_connection((site.address, endpoint.port), PROBE_TIMEOUT_SECONDS)
     if not site.site.startswith("https:"):
         return sock

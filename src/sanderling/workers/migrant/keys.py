@@ -1,4 +1,4 @@
-"""Ed25519 keys of crawlers, signatures of requests, and the migrant's list of allowed senders."""
+"""Ed25519 keys of crawlers, signatures of requests, and allowed senders of a migrant."""
 
 import os
 from base64 import b64decode, b64encode
@@ -42,7 +42,6 @@ def load_key(file: Path) -> "Ed25519PrivateKey":
 
 
 def get_public_key(key: "Ed25519PrivateKey") -> str:
-    """Return the public key in base64."""
     return b64encode(key.public_key().public_bytes_raw()).decode()
 
 
@@ -64,7 +63,7 @@ def has_valid_signature(public_key: str, signature: str, body: bytes) -> bool:
 
 
 def load_senders(file: Path) -> dict[str, str]:
-    """Read the allowed senders as `{public key: name}`. The file has a `KEY NAME` per line and may be missing."""
+    """Read `{public key: name}` from a file with a `KEY NAME` per line. It may be missing."""
     try:
         lines = file.read_text().splitlines()
     except FileNotFoundError:
@@ -76,7 +75,7 @@ def load_senders(file: Path) -> dict[str, str]:
 
 
 def add_sender(file: Path, public_key: str, name: str) -> None:
-    """Add a sender to the list unless it is there. Raises UsageError for an invalid key."""
+    """Add a sender. Raises UsageError for an invalid key."""
     try:
         is_valid = len(b64decode(public_key, validate=True)) == 32
     except ValueError:

@@ -1,10 +1,7 @@
 """Messages between a crawler and a migrant: a signed request per POST, a stream of messages as response.
 
-    crawler  -- MigrantRequest --------------------------------------------> migrant
-    crawler  <-- PageMessage | MissedMessage | ... | EndMessage (msgpack) -- migrant
-
-Each direction of a connection is one zstd stream, so text that pages and URLs share is sent once. Digests are cut to
-eight bytes: enough to detect a change or a damaged page, at a quarter of the size.
+Each direction is one zstd stream, so repeated text is sent once. Digests are cut to eight bytes, enough to detect a
+change.
 """
 
 import secrets
@@ -41,7 +38,7 @@ REQUEST_LIFETIME_SECONDS = 120.0
 
 
 class RequestedUrl(Struct, frozen=True, array_like=True):
-    """A URL of a request: its path, and the digest of the known version, if any."""
+    """`digest`: of the known version, if any."""
 
     path: str
     known_digest: bytes = b""
@@ -95,7 +92,7 @@ class MissedMessage(Struct, frozen=True, array_like=True, tag="m"):
 
 
 class FilteredMessage(Struct, frozen=True, array_like=True, tag="u"):
-    """A page rejected by the template filter: title, structure and links, without the body."""
+    """A page rejected by the template filter, without its body."""
 
     target: int | str
     visit: Visit
@@ -140,13 +137,11 @@ class MessageCompressor:
         return self.stream.compress(frame)
 
     def flush(self) -> bytes:
-        """Return the rest of the messages added so far, so that the receiver can read them."""
+        """Return what the receiver needs to read all messages added so far."""
         return self.stream.flush(zstd.ZstdCompressor.FLUSH_BLOCK)
 
 
 class MessageDecompressor:
-    """The receiving side of a stream: compressed bytes in, whole messages of limited size out."""
-
     def __init__(self, max_message_bytes: int, dictionary: bytes = b"") -> None:
         self.max_message_bytes = max_message_bytes
         prefix = zstd.ZstdDict(dictionary, is_raw=True).as_prefix if dictionary else None
@@ -156,7 +151,7 @@ class MessageDecompressor:
         self.dictionary_bytes = bytearray()  # uncompressed messages for the shared dictionary
 
     def decompress(self, data: bytes) -> Iterator[bytes]:
-        """Generate the messages that are complete. Raises ValueError if the data is invalid or a message too large."""
+        """Yield complete messages. Raises ValueError for invalid data or a message too large."""
         try:
             while True:
                 plain = self.stream.decompress(data, max_length=2**20)

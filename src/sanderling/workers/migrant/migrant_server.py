@@ -1,7 +1,6 @@
 """HTTP(S) server of a migrant: authenticates and validates requests, walks the site, streams the results.
 
-A connection belongs to one crawler and has one compressed stream in each direction. The site walk and the compression
-run in two threads, so that pages are fetched while others are compressed.
+Site walk and compression run in two threads. Each direction of a connection is one compressed stream.
 """
 
 import json
@@ -63,8 +62,6 @@ STATUS_BY_REFUSAL = {
 
 
 class RequestRefused(Exception):
-    """Raised for a request that is refused."""
-
     def __init__(self, reason: RefusalReason) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -160,8 +157,6 @@ def build_tls_context(rules: OwnerRules, folder: Path) -> ssl.SSLContext | None:
 
 
 class MigrantRequestHandler(BaseHTTPRequestHandler):
-    """Handler of a connection: requests in, messages out, as a compressed stream in each direction."""
-
     protocol_version = "HTTP/1.1"
     timeout = UNAUTHENTICATED_TIMEOUT_SECONDS
     disable_nagle_algorithm = True  # a response has several writes, none of which should wait for an ACK
@@ -237,7 +232,6 @@ class MigrantRequestHandler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _open_compressor(self, request: MigrantRequest, site: SiteRules) -> MessageCompressor:
-        """Return the stream of this connection. The first response names the dictionary it uses in a header."""
         if self.compressor is None:
             dictionary = self.server.dictionaries.get(request.dictionary_id)
             self.should_store_dictionary = not dictionary
@@ -250,7 +244,7 @@ class MigrantRequestHandler(BaseHTTPRequestHandler):
         return self.compressor
 
     def _stream_messages(self, walk: SiteWalk, compressor: MessageCompressor) -> None:
-        """Walk the site while another thread compresses and sends; the queue bounds the lead of the walk."""
+        """Walk the site while another thread compresses and sends."""
         messages: queue.Queue[MigrantMessage | None] = queue.Queue(MAX_QUEUED_MESSAGES)
         sender = MessageSender(messages, compressor, self._write_chunk)
         sender.start()

@@ -1,6 +1,6 @@
-"""Rules of the site owner, and the check of a request against them: every refusal has a named reason.
+"""Rules of the site owner, and the check of requests against them.
 
-Paths are checked in every way a web server may decode them, so that `/a/..%2fprivate/` is no way around a rule.
+Paths are checked in every way a web server may decode them, such as `/a/..%2fprivate/`.
 """
 
 import math
@@ -52,7 +52,7 @@ def decode_path(path: str, drop_parameters: bool = False) -> str:
 
 
 def list_request_urls(url: str, site: str) -> set[str]:
-    """Return a URL and those of its decoded paths: a server may answer `/a%2fb` as `/a/b`."""
+    """Return a URL and those of its decoded paths."""
     path = url[len(site) :] or "/"
     return {
         url,
@@ -76,7 +76,7 @@ def build_allowed_prefixes(prefixes: tuple[str, ...]) -> tuple[tuple[str, ...], 
 
 @lru_cache(maxsize=256)
 def build_denied_prefixes(prefixes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the denied prefixes for each reading of a path; `/a;b` does not deny all of `/a`."""
+    """Return the denied prefixes for each reading of a path."""
     written, decoded, _ = build_allowed_prefixes(prefixes)
     return written, decoded, decoded
 
@@ -115,8 +115,6 @@ class RefusalReason(StrEnum):
 
 
 class SiteRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Rules of a site."""
-
     site: str
     root: str = ""  # folder with its files; empty: fetch from its web server
     address: str = "127.0.0.1"  # of its web server, on the port of `site`
@@ -129,7 +127,6 @@ class SiteRules(Struct, frozen=True, forbid_unknown_fields=True):
     compression: Literal["auto", "small", "fast"] = "auto"  # of a first response; auto: small if the server compresses
 
     def is_path_allowed(self, path: str) -> bool:
-        """Check a path against the allowed and denied prefixes, in every reading of it."""
         checks = zip(
             list_path_readings(path),
             build_allowed_prefixes(self.paths),
@@ -141,7 +138,7 @@ class SiteRules(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def is_file_denied(self, file: str) -> bool:
-        """Check whether a file below the root, such as `/private/a b`, is denied, whatever path leads to it."""
+        """Return whether a file is denied, whatever path leads to it."""
         return file.startswith(build_denied_prefixes(self.not_paths)[1])
 
 
@@ -160,7 +157,7 @@ class OwnerRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_owner_rules(file: Path) -> OwnerRules:
-    """Read and validate the rules of the owner. Raises UsageError with the first error."""
+    """Load the rules. Raises UsageError with the first error."""
     try:
         owner = msgspec.convert(tomllib.loads(file.read_text()), OwnerRules)
     except OSError as error:
@@ -202,7 +199,7 @@ def _find_site_errors(site: SiteRules) -> Iterator[str]:
 
 
 def is_within_hours(hours: str, now: float) -> bool:
-    """Check whether a time is within a range of hours in UTC; `22-6` spans midnight."""
+    """Compare with a range of hours in UTC; `22-6` spans midnight."""
     match = HOURS_PATTERN.fullmatch(hours)
     if match is None:
         raise UsageError(f"{hours!r} is not a range of hours; write 22-6 or 0-24")
@@ -211,7 +208,7 @@ def is_within_hours(hours: str, now: float) -> bool:
 
 
 class ReplayGuard:
-    """Detects replayed requests: nonces until they expire, and the last issue time of each sender before a restart."""
+    """Stores nonces until they expire, and the last issue time of each sender before a restart."""
 
     def __init__(self, started_at: float = 0.0, last_issued_at: Mapping[str, float] = MappingProxyType({})) -> None:
         self.started_at = started_at
@@ -236,20 +233,13 @@ class ReplayGuard:
 
 
 def find_site_rules(request: MigrantRequest, rules: OwnerRules) -> SiteRules | None:
-    """Return the rules of the site of a request.
-
-    None: the migrant does not serve it.
-    """
     return next((site for site in rules.site if Host(site.site) == request.site), None)
 
 
 def check_request(  # noqa: PLR0911 one return per reason
     request: MigrantRequest, public_key: str, rules: OwnerRules, replay_guard: ReplayGuard, now: float
 ) -> RefusalReason | None:
-    """Return why a request with a valid signature is refused, and store its nonce.
-
-    None: it is accepted.
-    """
+    """Return why a correctly signed request is refused (None: accepted), and store its nonce."""
     if request.sender != public_key:
         return RefusalReason.BAD_SIGNATURE
     if len(request.user_agent) > MAX_AGENT_LENGTH or not (

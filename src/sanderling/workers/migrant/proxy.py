@@ -1,7 +1,6 @@
-"""Fetch loop of a worker whose pages are fetched by a migrant: same interface as `FetchLoop`, far fewer bytes.
+"""Fetch loop whose pages are fetched by a migrant: same interface as `FetchLoop`, far fewer bytes.
 
-The migrant sends pages as their server returned them. They are processed here as if they had been fetched here, so the
-digest of a visit is always that of its body, and a wrong digest of the migrant is detected.
+Pages are processed here, so the digest of a visit is always that of its body, and a wrong digest is detected.
 """
 
 import time
@@ -63,7 +62,6 @@ class RemoteFetchLoop:
         return self._load
 
     def submit(self, batch: FetchBatch) -> None:
-        """Request the tasks of a batch; a site without known pages is requested as a whole."""
         self._load += len(batch.tasks)
         if self._template_matcher is not None:
             visits, batch = self._template_matcher.register_batch(batch, self._clock())
@@ -155,7 +153,6 @@ class RemoteFetchLoop:
             self._requests.store_early_page(sent, page)
 
     def _handle_filtered(self, sent: SentRequest, message: FilteredMessage) -> None:
-        """Report a page that the template filter rejected; its body stays with the migrant."""
         task = self._pop_task(sent, message.target) if sent.request.template_filter is not None else None
         if task is not None and self._template_matcher is not None:
             self._template_matcher.drop_filter(task.id)
@@ -166,7 +163,7 @@ class RemoteFetchLoop:
             self._return_unfetched([task], Outcome.RETRY, Reason.BROKEN_RESPONSE, "the migrant did not return the page")
 
     def _handle_end(self, sent: SentRequest) -> None:
-        """Report tasks without a message as unchanged, after a spot check, or as failed if they have no digest."""
+        """Report tasks without a message as unchanged after a spot check, or as failed if they have no digest."""
         host, claims = sent.request.site, list[FetchTask]()
         for task in sent.open_tasks.values():
             if not task.digest:
@@ -181,7 +178,7 @@ class RemoteFetchLoop:
         self._requests.complete_request(sent)
 
     def _process_page(self, task: FetchTask, received: ReceivedPage) -> None:
-        """Process a received page. A digest that does not match the body is a failure."""
+        """Process a page; a wrong digest is a failure."""
         page, url = received.message, task.request_url or task.url
         request = FetchRequest(url, parse_endpoint(get_host(task.url)), None)
         lines = page.head.splitlines(keepends=True)
@@ -203,7 +200,7 @@ class RemoteFetchLoop:
         )
 
     def cancel(self, drop_in_flight: bool = True, host: Host | None = None) -> list[Visit]:  # noqa: ARG002 - the migrant ends by itself
-        """Return the visits of all open tasks. A single host is not canceled: its owner sets the rate."""
+        """Return the visits of all open tasks. A single host is not canceled."""
         if host is not None:
             return []
         for task, page in self._ready_pages:
@@ -217,11 +214,9 @@ class RemoteFetchLoop:
         return self._take_visits()
 
     def build_heartbeat(self) -> Heartbeat:
-        """Build the heartbeat of this worker."""
         return self._heartbeat.build(self._load)
 
     def close(self) -> None:
-        """Close all connections."""
         self._spot_checks.close()
         self._requests.close()
 

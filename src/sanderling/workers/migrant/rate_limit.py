@@ -1,4 +1,4 @@
-"""Limits of a migrant: pages per second of a site for all crawlers together, and open connections."""
+"""Limits of a migrant: pages per second of a site, and open connections."""
 
 import socket
 import threading
@@ -28,7 +28,7 @@ class SiteRateLimiter:
         return is_within_hours(self.site.hours, self._clock())
 
     def acquire(self, max_pages: int) -> int:
-        """Return how many of `max_pages` pages may be fetched now, and count them as used."""
+        """Return how many pages may be fetched now, and count them."""
         if not self._interval_seconds:
             return max_pages
         with self._lock:
@@ -69,16 +69,12 @@ class ConnectionLimit:
                 self.authenticated.add(connection)
 
     def remove(self, connection: socket.socket) -> None:
-        """Remove a closed connection."""
         with self._lock:
             self.unauthenticated.pop(connection, None)
             self.authenticated.discard(connection)
 
     def _evict_one(self) -> bool:
-        """Close the oldest unauthenticated connection of the address that has most of them.
-
-        So an address that opens many connections evicts its own. Returns False if all are authenticated.
-        """
+        """Close the oldest unauthenticated connection of the address with most. Returns False if there is none."""
         if not self.unauthenticated:
             return False
         (busiest_address, _), *_ = Counter(self.unauthenticated.values()).most_common(1)

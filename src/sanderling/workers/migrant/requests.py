@@ -1,10 +1,7 @@
-"""Requests of a crawler to a migrant: open requests, pages received early, and retries.
+"""Open requests to a migrant, pages received early, and retries.
 
-A site that is visited for the first time is requested as a whole. Its pages arrive before the frontier asks for them
-and are kept until then; tasks without a page at the end of that response are requested by URL.
-
-If a migrant is unreachable or the connection breaks, the pages are not at fault: their requests are repeated with
-growing intervals for some minutes.
+A new site is requested as a whole; its pages are kept until the frontier asks for them. After a connection error
+requests are repeated with growing intervals.
 """
 
 from collections import OrderedDict, defaultdict
@@ -46,8 +43,6 @@ class RequestRetry(Struct, frozen=True):
 
 
 class ReceivedPage(Struct, frozen=True):
-    """A received page, the bytes it took on the network, and the time of its fetch."""
-
     message: PageMessage
     received_bytes: int
     fetched_at: float
@@ -70,13 +65,13 @@ class MigrantRequests:
         self._failure_count = 0
 
     def add_site(self, host: Host) -> bool:
-        """Register a site. Returns True if it is new."""
+        """Return True if the site is new."""
         is_new = host not in self._sites
         self._sites.add(host)
         return is_new
 
     def request_batch(self, batch: FetchBatch, is_whole_site: bool) -> list[tuple[FetchTask, ReceivedPage]]:
-        """Request the tasks of a batch. Returns those whose pages have been received early."""
+        """Return the tasks whose pages have been received early."""
         received, missing = list[tuple[FetchTask, ReceivedPage]](), list[FetchTask]()
         for task in batch.tasks:
             page = self._pop_early_page(task.url)
@@ -132,10 +127,7 @@ class MigrantRequests:
                 self.send_request(host, tasks, False, request.includes_robots, request.template_filter)
 
     def receive(self, timeout: float) -> ReceivedMessage | None:
-        """Wait for the next message of an open request.
-
-        None: no message arrived within the timeout.
-        """
+        """Return None if no message arrived within the timeout."""
         try:
             received = self._client.inbox.get(timeout=timeout) if timeout else self._client.inbox.get_nowait()
             while received[0].request.nonce not in self._open_requests:  # sent after the end of its response
@@ -147,16 +139,13 @@ class MigrantRequests:
         return received
 
     def pop_task(self, sent: SentRequest, target: int | str) -> FetchTask | None:
-        """Remove and return the task that a message answers.
-
-        None: the page was not requested yet.
-        """
+        """Remove and return the task that a message answers (None: not requested yet)."""
         if isinstance(target, int):
             return sent.open_tasks.pop(target, None)
         return self._expected_tasks.pop(Url(sent.request.site + target), None)
 
     def store_early_page(self, sent: SentRequest, page: ReceivedPage) -> None:
-        """Keep a page of a whole site until it is requested; drop the oldest if memory is short."""
+        """Keep a page until it is requested; drop the oldest if memory is short."""
         path = page.message.target
         if not isinstance(path, str) or sent is not self._whole_site_request or not path.startswith("/"):
             return
@@ -173,7 +162,7 @@ class MigrantRequests:
         return page
 
     def complete_request(self, sent: SentRequest) -> None:
-        """Close an answered request; tasks that a whole-site request did not answer are requested by URL."""
+        """Request tasks that a whole-site request did not answer by URL."""
         del self._open_requests[sent.request.nonce]
         if sent is self._whole_site_request:
             self._whole_site_request = None
@@ -182,7 +171,7 @@ class MigrantRequests:
                 self.send_request(host, tasks)
 
     def handle_failure(self, sent: SentRequest, failure: RequestFailure) -> list[FetchTask]:
-        """Schedule a retry of a failed request, or return its tasks if it is given up."""
+        """Schedule a retry, or return the tasks if the request is given up."""
         del self._open_requests[sent.request.nonce]
         tasks = list(sent.open_tasks.values())
         if sent is self._whole_site_request:
@@ -209,19 +198,17 @@ class MigrantRequests:
         return tasks
 
     def close(self) -> None:
-        """Close the connection."""
         self._client.close()
 
 
 def build_received_page(sent: SentRequest, message: PageMessage, received_bytes: int) -> ReceivedPage:
-    """Build a page with its fetch time by our clock, never before the request."""
+    """Build a page with its fetch time by our clock."""
     return ReceivedPage(
         message, received_bytes, sent.request.issued_at + max(0.0, message.issue_offset / TICKS_PER_SECOND)
     )
 
 
 def _group_by_host(tasks: list[FetchTask]) -> dict[Host, list[FetchTask]]:
-    """Group tasks by host: tasks of other sites arrive while a whole site is being received."""
     tasks_by_host = defaultdict[Host, list[FetchTask]](list)
     for task in tasks:
         tasks_by_host[get_host(task.url)].append(task)

@@ -1,7 +1,6 @@
-"""Compresses and sends messages in a thread, while the site walk produces more of them.
+"""Compresses and sends messages in a thread.
 
-Bytes are sent when a chunk is full, or after a short time on a slow site. A stream that is compressed small is flushed
-less often, because every flush ends a zstd block, and runs at a lower priority than the web server.
+A stream compressed for size is flushed less often, because every flush ends a zstd block, and at a lower priority.
 """
 
 import os
@@ -35,7 +34,7 @@ class MessageSender(threading.Thread):
         self.error: OSError | None = None
 
     def run(self) -> None:
-        """Send all messages. After an error the rest are discarded, so that the producer is never blocked."""
+        """Send all messages. After an error discard the rest, so that the producer is never blocked."""
         if self.compressor.is_small and sys.platform == "linux":  # only there a thread has a priority of its own
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE_INCREMENT)
         is_open = True

@@ -1,7 +1,6 @@
 """zstd dictionaries shared by a crawler and a migrant, so that a changed page costs only its change.
 
-Both sides store the messages of the first response on a connection, in order, up to a limit. A later request names
-the crawler's dictionary by its digest; if the migrant has the same one, it is the prefix of the response stream.
+Both sides store the messages of the first response. A later request names the dictionary by its digest.
 """
 
 import hashlib
@@ -32,7 +31,7 @@ class DictionaryStore:
         return _read_dictionary(self.folder / dictionary_id, dictionary_id)
 
     def put(self, content: bytes) -> None:
-        """Store a dictionary and delete those not used for the longest time. Disk errors are ignored."""
+        """Store a dictionary and delete the least recently used. Ignores disk errors."""
         if len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
@@ -46,8 +45,6 @@ class DictionaryStore:
 
 
 class SiteDictionary:
-    """Dictionary of a crawler for a site and a migrant: a file in its collection."""
-
     def __init__(self, folder: str, receiver: str, site: str) -> None:
         self.file = Path(folder) / hashlib.sha256(f"{receiver} {site}".encode()).hexdigest()[:32] if folder else None
 
@@ -56,7 +53,7 @@ class SiteDictionary:
         return _read_dictionary(self.file) if self.file is not None else b""
 
     def save(self, content: bytes) -> None:
-        """Store a dictionary. Disk errors are ignored: they only cost bytes at the next visit."""
+        """Store a dictionary. Ignores disk errors."""
         if self.file is None or len(content) < MIN_DICTIONARY_BYTES:
             return
         try:
@@ -76,7 +73,6 @@ def _read_dictionary(file: Path, dictionary_id: str = "") -> bytes:
 
 
 def write_atomically(file: Path, content: bytes) -> None:
-    """Write a file with mode 0600 by renaming, so that readers never see a part of it."""
     temporary = file.with_name(file.name + ".new")
     try:
         temporary.write_bytes(content)

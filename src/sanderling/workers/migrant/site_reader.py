@@ -1,4 +1,4 @@
-"""Reads the pages of a site on its own machine: from its web server, or from a folder of files."""
+"""Reads the pages of a site from its own web server or from a folder."""
 
 import mimetypes
 import time
@@ -61,7 +61,7 @@ def build_fetch_settings(user_agent: str) -> FetchSettings:
 
 
 class PlainResponseProcessor(ResponseProcessor):
-    """Processes responses like any worker, but keeps head and body instead of WARC records."""
+    """Keeps head and body instead of WARC records."""
 
     def _pack_records(
         self,
@@ -89,19 +89,19 @@ class PlainFetchLoop(FetchLoop):
 
 
 def is_allowed(rules: RobotsRules, url: str) -> bool:
-    """Check a URL against robots.txt, in every way a web server may decode it (`%2f`)."""
+    """Check a URL and its decoded forms against robots.txt."""
     return all(rules.is_allowed(variant) for variant in list_request_urls(url, get_host(url)))
 
 
 class HttpSiteReader:
-    """Fetches pages from the web server at the address set by the owner, and from nowhere else."""
+    """Fetches pages from the address set by the owner, and from nowhere else."""
 
     def __init__(self, site: SiteRules, user_agent: str, fingerprinter: Fingerprinter = skip_fingerprints) -> None:
         self.site = site
         self.fetch_loop = PlainFetchLoop(build_fetch_settings(user_agent), fingerprinter)
 
     def submit(self, tasks: Sequence[FetchTask]) -> None:
-        """Queue pages without a crawl delay: the rate limiter of the site sets the pace."""
+        """Queue pages without a crawl delay: the site's rate limiter sets the pace."""
         self.fetch_loop.submit(FetchBatch(Host(self.site.site), tuple(tasks), (self.site.address,), None, 0.0,
                                    self.site.connections))  # fmt: skip
 
@@ -111,12 +111,11 @@ class HttpSiteReader:
         return [SiteResponse(visit, visit.head, visit.response_record) for visit in report.visits], list(report.robots)
 
     def close(self) -> None:
-        """Close the connections."""
         self.fetch_loop.close()
 
 
 class FileSiteReader:
-    """Reads the files of a site, with index.html for folders. Never reads outside of the root."""
+    """Reads files, with index.html for folders. Never reads outside of the root."""
 
     def __init__(self, site: SiteRules, user_agent: str, fingerprinter: Fingerprinter = skip_fingerprints) -> None:
         self.site = site
@@ -152,7 +151,7 @@ class FileSiteReader:
         """Do nothing: no file stays open."""
 
     def _read_robots(self) -> RobotsTxt:
-        """Read robots.txt. If it exists but cannot be read (permissions, symlink loop), nothing is allowed."""
+        """Read robots.txt. If it exists but cannot be read, nothing is allowed."""
         now, body = time.time(), b""
         file = self._find_file("/robots.txt")
         status = 200 if file else 503 if (self.root / "robots.txt").is_symlink() else 404
@@ -163,10 +162,7 @@ class FileSiteReader:
         return RobotsTxt(Host(self.site.site), status, body, now, now + ROBOTS_SECONDS)
 
     def _find_file(self, path: str) -> Path | None:
-        """Return the file of a path.
-
-        None: it is missing, hidden, or outside of the root.
-        """
+        """Return None if the file is missing, hidden, or outside of the root."""
         name = unquote(path.partition("?")[0]).lstrip("/")
         try:
             file = (self.root / name).resolve()
@@ -200,12 +196,11 @@ class FileSiteReader:
 
 
 def has_dot_file(name: str) -> bool:
-    """Check whether a path has a hidden part (`.htpasswd`, `.git/`), except `.well-known` (RFC 8615)."""
+    """Return whether a part is hidden (`.git/`), except `.well-known` (RFC 8615)."""
     return any(part.startswith(".") and part not in ALLOWED_DOT_NAMES for part in name.split("/"))
 
 
 def open_site_reader(site: SiteRules, user_agent: str, needs_structure: bool = False) -> SiteReader:
-    """Open a site as its owner configured it, with structure fingerprints if a template filter needs them."""
     fingerprinter = _fingerprint_structure if needs_structure else skip_fingerprints
     return (FileSiteReader if site.root else HttpSiteReader)(site, user_agent, fingerprinter)
 

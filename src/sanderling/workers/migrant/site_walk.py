@@ -1,7 +1,4 @@
-"""Answers a request on the machine of the web server: fetches URLs, follows links, reports changes.
-
-In watch mode the pages are fetched again and again until the request expires.
-"""
+"""Answers a request beside a web server: fetches URLs, follows links, reports changes."""
 
 import time
 from collections import deque
@@ -50,7 +47,7 @@ class SiteWalk:
         self.page_count = self.unchanged_count = 0
 
     def generate_messages(self) -> Iterator[MigrantMessage]:
-        """Visit all pages and generate messages; in watch mode repeat this until the time is over."""
+        """Visit all pages; in watch mode repeat until the request expires."""
         yield from self._enqueue_requested()
         yield from self._visit_pending()
         yield EndMessage(self.page_count, self.unchanged_count)  # one per round, also as a sign of life
@@ -148,10 +145,7 @@ class SiteWalk:
             yield MissedMessage(target, visit.outcome, visit.reason, visit.detail)
 
     def _is_still_absent(self, visit: Visit) -> bool:
-        """Check whether a page is missing for the same reason as before.
-
-        A page that returns counts as changed, whatever its content.
-        """
+        """Return whether a page is missing for the same reason as before."""
         if visit.outcome is Outcome.FETCHED:
             self.absence_by_id.pop(visit.id, None)
             return False

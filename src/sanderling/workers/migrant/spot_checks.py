@@ -1,7 +1,7 @@
-"""Spot checks of a migrant: a sample of the pages it reports as unchanged is fetched directly and compared.
+"""Fetches a sample of the pages that a migrant reports as unchanged directly and compares them.
 
-A page that differs is requested from the migrant once more, because it may have changed in between. If the migrant
-reports it as unchanged again, the site is distrusted: its pages are fetched directly, in this and in later crawls.
+A page that differs is requested once more. If it is reported as unchanged again, the site is distrusted: its pages are
+fetched directly from then on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ CONCLUSIVE_OUTCOMES = (Outcome.FETCHED, Outcome.GONE, Outcome.REDIRECT)
 
 
 def draw_samples(claims: Sequence[FetchTask], count: int, rng: Random) -> list[FetchTask]:
-    """Draw random pages, with a probability inverse to their length, because samples cost bandwidth."""
+    """Draw random pages with a probability inverse to their length."""
     return nsmallest(
         count,
         claims,
@@ -75,7 +75,7 @@ class SpotChecks:
             self._fetch_loop.submit(replace(self._batch_by_host[host], tasks=tasks))
 
     def hold_claims(self, host: Host, claims: Sequence[FetchTask]) -> list[FetchTask]:
-        """Hold pages reported as unchanged until samples are fetched. Returns those that need no check."""
+        """Hold pages reported as unchanged. Returns those that need no check."""
         if self.is_distrusted(host):
             self.fetch_directly(host, claims)
             return []
@@ -88,7 +88,7 @@ class SpotChecks:
         return []
 
     def collect_results(self) -> tuple[list[Visit], list[FetchTask], list[tuple[Host, FetchTask]]]:
-        """Return direct visits, tasks confirmed as unchanged, and pages to request from the migrant again."""
+        """Return direct visits, confirmed tasks, and pages to request again."""
         visits, repeated = list[Visit](), list[tuple[Host, FetchTask]]()
         is_busy = self._fetch_loop is not None and self._fetch_loop.load
         for visit in self._fetch_loop.run_for(0.0).visits if self._fetch_loop is not None and is_busy else ():
@@ -109,16 +109,15 @@ class SpotChecks:
         return confirmed + [task for check in complete for task in (*check.claims, *check.confirmed)]
 
     def clear_mismatch(self, task_id: int) -> None:
-        """End the check of a page that the migrant returned when it was requested again: it had changed in between."""
+        """End the check of a page that had changed in between."""
         if self._mismatched_visits.pop(task_id, None) is not None:
             for check in self._pending_checks:
                 check.samples.pop(task_id, None)
 
     def confirm_mismatch(self, host: Host, task_id: int) -> Visit | None:
-        """Distrust a site whose changed page was reported as unchanged twice, and fetch its pages directly.
+        """Distrust a site whose changed page was reported as unchanged twice.
 
-        Returns the direct visit of the page, or None if the page was not requested again. Samples of the site are not
-        submitted: they are being fetched or requested again already.
+        Returns the direct visit of the page, or None if it was not requested again.
         """
         visit = self._mismatched_visits.pop(task_id, None)
         if visit is None:
@@ -132,7 +131,7 @@ class SpotChecks:
         return replace(visit, reason=Reason.FALSE_UNCHANGED, detail=detail)
 
     def cancel(self) -> tuple[list[Visit], list[FetchTask]]:
-        """Return open direct visits and undecided tasks; pages requested again belong to their request."""
+        """Return open direct visits and undecided tasks."""
         samples = {id_: task for check in self._pending_checks for id_, task in check.samples.items()}
         tasks = [
             task for check in self._pending_checks for task in (*check.claims, *check.confirmed)
@@ -146,7 +145,6 @@ class SpotChecks:
         return [visit for visit in visits if visit.id not in samples], tasks
 
     def close(self) -> None:
-        """Close the connections."""
         if self._fetch_loop is not None:
             self._fetch_loop.close()
             self._fetch_loop = None

@@ -1,6 +1,6 @@
-"""Validates messages of a migrant, which is not trusted: values are limited, times replaced, URLs normalized.
+"""Validates messages of a migrant, which is not trusted.
 
-Pages need no validation, because the crawler parses and fingerprints them itself.
+Pages need no validation: the crawler parses and fingerprints them itself.
 """
 
 from sanderling.models import FetchTask, Link, Outcome, Reason, RobotsTxt, Visit
@@ -26,7 +26,7 @@ def validate_robots(message: RobotsMessage, now: float) -> RobotsTxt:
 
 
 def validate_missed(message: MissedMessage) -> tuple[Outcome, Reason, str]:
-    """Return outcome, reason and detail of a page that was not fetched; without a page no other outcome is accepted."""
+    """Return outcome, reason, and detail of a page that was not fetched."""
     if message.outcome not in MISSED_OUTCOMES:
         return Outcome.RETRY, Reason.BROKEN_RESPONSE, "the migrant did not return the page"
     return message.outcome, message.reason, sanitize_line(message.detail)
@@ -40,7 +40,6 @@ def sanitize_line(text: str, max_length: int = MAX_DETAIL_LENGTH) -> str:
 
 
 def validate_filtered(message: FilteredMessage, task: FetchTask, now: float, detail: str) -> Visit:
-    """Build the visit of a page that the template filter rejected: title, structure and links."""
     received = message.visit
     normalized = ((normalize_url(link.request_url or link.url), link) for link in received.links[:MAX_LINKS])
     links = tuple(

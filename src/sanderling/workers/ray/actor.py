@@ -26,10 +26,9 @@ class WorkerActor:
         self.command_decoder = msgspec.msgpack.Decoder(WorkerCommand)
 
     def run_turn(self, commands: list[bytes], oldest_age_seconds: float = 0.0) -> tuple[bytes, int]:
-        """Execute commands and fetch for a short time. Returns the encoded report and the number of open tasks.
+        """Fetch for a short time. Returns the encoded report and the number of open tasks.
 
-        After a lease without a turn, or with commands older than a lease, the URLs may be leased to other workers: they
-        are returned without a request.
+        If a lease may have expired, the URLs are returned without a request.
         """
         visits: list[Visit] = []
         robots: list[RobotsTxt] = []

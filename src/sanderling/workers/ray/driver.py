@@ -1,7 +1,6 @@
 """Driver process of a Ray cluster: commands of the coordinator in, events out, over a socket.
 
-Ray kills its driver when the head node is lost. The coordinator survives, because the driver is a separate process, and
-starts another driver, which waits for the cluster.
+Ray kills its driver when the head node is lost; the coordinator then starts another one.
 """
 
 import os
@@ -43,8 +42,6 @@ class CreateCommand(Struct, frozen=True, tag=True):
 
 
 class ForwardCommand(Struct, frozen=True, tag=True):
-    """A command for a worker."""
-
     worker: str
     command: bytes
     sent_at: float = 0.0  # monotonic clock, shared by all processes of a machine
@@ -136,7 +133,7 @@ class RayDriver:
         self._start_turn(worker)
 
     def _choose_scheduling(self, worker: str, place: str) -> Any:
-        """Choose a node with the label; without such a node, spread over all nodes."""
+        """Choose a node with the label, else any node."""
         node = find_node(self.ray.nodes(), place, Counter(self.node_by_worker.values())) if place else ""
         if not node:
             return "SPREAD"
@@ -152,9 +149,9 @@ class RayDriver:
         self.idle_since.pop(worker, None)
 
     def _finish_turn(self, ref: Any) -> None:
-        """Forward the report of a turn and start the next turn. A lost worker is reported once.
+        """Forward the report and start the next turn.
 
-        A worker is lost if its node or process died, or if it raised an error, because a page may have caused it.
+        A worker is lost if its node or process died, or if it raised an error. It is reported once.
         """
         worker = self.running_turns.pop(ref)
         if worker not in self.actors:
@@ -204,13 +201,13 @@ def send_event(sock: socket.socket, event: DriverEvent) -> None:
 
 
 def find_node(nodes: Sequence[Mapping[str, Any]], label: str, worker_counts: Counter[str]) -> str:
-    """Return the live node with the label and the fewest workers; empty if there is no such node."""
+    """Return the live node with the label and the fewest workers, or ""."""
     labeled = [node["NodeID"] for node in nodes if node["Alive"] and label in node["Resources"]]
     return min(labeled, key=lambda node: (worker_counts[node], node), default="")
 
 
 def connect_cluster(address: str, labels: Sequence[str]) -> Any:
-    """Connect to a cluster, or start a cluster on this machine ("local"). Raises ValueError for unknown labels."""
+    """Connect to a cluster, or start one here ("local"). Raises ValueError for unknown labels."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit():  # fails at once; Ray would retry for a minute
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()

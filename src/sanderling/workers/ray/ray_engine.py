@@ -1,7 +1,6 @@
 """Engine with Ray actors as workers, with the same interface as `LocalEngine`.
 
-The driver is a separate process (`driver.py`), because Ray kills its driver when the head node is lost. Then all
-workers are lost, their URLs are requeued, and the next driver waits for the cluster.
+If the driver process dies, all workers are lost and their URLs requeued; the next driver waits for the cluster.
 """
 
 import secrets
@@ -50,8 +49,6 @@ GRACE_SECONDS = 15.0
 
 
 class RayEngine:
-    """The coordinator's side. The address is that of a cluster, or "local" to start a cluster here."""
-
     def __init__(self, settings: FetchSettings, address: str = "local", labels: tuple[str, ...] = ()) -> None:
         if find_spec("ray") is None:
             raise MissingExtra("--engine ray", "cluster")
@@ -101,7 +98,6 @@ class RayEngine:
         self._send_worker_command(worker, FetchCommand(batch))
 
     def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
-        """Ask a worker to finish requests in flight and return its other tasks, of a host or of all."""
         self._send_worker_command(worker, CancelCommand(host))
 
     def _send_worker_command(self, worker: str, command: FetchCommand | CancelCommand) -> None:
@@ -109,17 +105,15 @@ class RayEngine:
             self._send_driver_command(ForwardCommand(worker, msgspec.msgpack.encode(command), time.monotonic()))
 
     def dispose_worker(self, worker: str) -> None:
-        """Stop a worker."""
         if self.place_by_worker.pop(worker, None) is not None:
             self.heartbeats.pop(worker, None)
             self._send_driver_command(DisposeCommand(worker))
 
     def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        """Return the last heartbeat of a worker."""
         return self.heartbeats.get(worker)
 
     def receive_reports(self, timeout: float) -> list[WorkerReport | WorkerLost]:
-        """Return the reports received within the timeout. A worker whose node died is reported once."""
+        """Return the reports received within the timeout. A lost worker is reported once."""
         if self.driver is None and time.monotonic() >= self.retry_at:
             self._start_driver()
         if (
@@ -164,10 +158,7 @@ class RayEngine:
         return []
 
     def _handle_driver_exit(self) -> list[WorkerReport | WorkerLost]:
-        """Report all workers as lost and schedule a reconnection.
-
-        Raises ClusterUnavailable if the cluster was never reached, or is lost for too long.
-        """
+        """Report all workers as lost and schedule a reconnection. Raises ClusterUnavailable in the end."""
         assert self.driver is not None
         driver, self.driver = self.driver, None
         self.selector.unregister(driver.sock)
@@ -223,8 +214,6 @@ class RayEngine:
 
 
 class DriverProcess:
-    """A driver process and its socket."""
-
     def __init__(self) -> None:
         self.sock, child = socket.socketpair()
         for end in (self.sock, child):
