@@ -56,13 +56,13 @@ verify: dev formatted lint types layers commits site  ## the same without changi
 	@$(MAKE) --no-print-directory tests
 
 formatted:
-	$(BIN)/ruff format --check --quiet src tests benchmarks experiments scripts
+	$(BIN)/ruff format --check --quiet src tests benchmarks experiments examples scripts
 
 format:
-	$(BIN)/ruff format --quiet src tests benchmarks experiments scripts
+	$(BIN)/ruff format --quiet src tests benchmarks experiments examples scripts
 
 lint:
-	$(BIN)/ruff check src tests benchmarks experiments scripts
+	$(BIN)/ruff check src tests benchmarks experiments examples scripts
 
 types:
 	$(BIN)/mypy

@@ -39,7 +39,16 @@ def compiled(root: Path) -> bool:
     made = (root / LIBRARY).with_suffix(".new")
     files = sorted((root / SOURCES).glob("*.[ch]"))
     made_of = crc32(b"".join(file.read_bytes() for file in files))  # as html/native.py asks for it
-    options = ["-O3", "-std=c99", "-fvisibility=hidden", f"-DSOURCE_CHECKSUM={made_of}u", "-shared", "-fPIC", "-o", str(made)]
+    options = [
+        "-O3",
+        "-std=c99",
+        "-fvisibility=hidden",
+        f"-DSOURCE_CHECKSUM={made_of}u",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(made),
+    ]
     command = [compiler, *flags, *options, *(str(file) for file in files if file.suffix == ".c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.site import Page, Site, tree
 from tests.web.conftest import CrawledSite
 
-from sanderling.cli.commands.status import describe_collection
+from sanderling.api.status_report import describe_collection
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.session import CrawlRequest, crawl

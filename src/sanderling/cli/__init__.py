@@ -33,7 +33,7 @@ COMMAND_GROUPS = {
     },
     "look closer": {
         "pages": "list stored pages, or skipped URLs with the reason",
-        "show": "print the stored body or text of a page",
+        "show": "print a stored page: body, text, Markdown, or structured data",
         "history": "all visits of a page, with a plot",
         "diff": "compare two versions of a page word by word",
         "links": "outgoing and incoming links of a page",

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
-from sanderling.models import Reason, UrlState
+from sanderling.models import Outcome, Reason, UrlState
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import COUNT_CHANGES_SQL, LAST_CHANGE_SQL
 from sanderling.urls.normalize import normalize_url
@@ -60,12 +60,28 @@ SELECT_PAGES = f"""
 """
 
 
-def load_pages(db: Connection, where: str = "", values: Sequence[object] = ()) -> Iterator[CatalogRow]:
+def load_pages(db: Connection, where: str = "", values: Sequence[object] = (), limit: int = 0) -> Iterator[CatalogRow]:
     """Yield stored pages in order of discovery. `where`: SQL over p (pages), u (urls), h (hosts)."""
-    for row in db.execute(
-        f"{SELECT_PAGES} WHERE u.role = 'page' {'AND ' + where if where else ''} ORDER BY p.url", tuple(values)
-    ):
+    condition = f"AND {where}" if where else ""
+    sql = f"{SELECT_PAGES} WHERE u.role = 'page' {condition} ORDER BY p.url {f'LIMIT {limit}' if limit else ''}"
+    for row in db.execute(sql, tuple(values)):
         yield CatalogRow(*row)
+
+
+def find_last_visit_id(db: Connection) -> int:
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+
+
+def find_pages_fetched_after(db: Connection, visit_id: int, limit: int) -> tuple[list[CatalogRow], int]:
+    """Return the pages stored by the next `limit` visits after this one, and the last of these visits."""
+    sql = "SELECT id, url, outcome FROM visits WHERE id > ? ORDER BY id LIMIT ?"
+    visits = db.execute(sql, (visit_id, limit)).fetchall()
+    url_ids = list(dict.fromkeys(url for _, url, outcome in visits if outcome == Outcome.FETCHED))
+    if not url_ids:
+        return [], visits[-1][0] if visits else visit_id
+    marks = ",".join("?" * len(url_ids))
+    rows = {row.url_id: row for row in load_pages(db, f"p.url IN ({marks})", url_ids)}
+    return [rows[url] for url in url_ids if url in rows], visits[-1][0]
 
 
 def find_notice_pages(db: Connection) -> set[int]:

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 
+from sanderling.api.serialize import build_page_object
 from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_rows
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.config.time_format import format_iso, format_short, parse_time
@@ -117,35 +118,6 @@ def _select_pages(
             and (row.url_id in notice_ids or not args.notices)
         ):
             yield [row]
-
-
-def build_page_object(row: CatalogRow) -> dict[str, object]:
-    return {
-        "url": row.url,
-        "status": row.status,
-        "mime": row.mime,
-        "title": row.title,
-        "depth": row.depth,
-        "first_seen": format_iso(row.first_seen),
-        "last_visit": format_iso(row.last_visit),
-        "last_change": format_iso(row.last_change),
-        "digest": f"sha256:{row.digest}" if row.digest else "",
-        "bytes": row.body_bytes,
-        "language": row.language,
-        "etag": row.etag,
-        "last_modified": row.last_modified,
-        "canonical": row.canonical,
-        "location": row.location,
-        "links": row.link_count,
-        "visits": row.visit_count,
-        "changes": row.change_count,
-        "duplicate_of": row.duplicate_of,
-        "source": row.source,
-        "via": row.referrer,
-        "sitemap_lastmod": format_iso(row.sitemap_lastmod) or "",
-        "sitemap_changefreq": row.sitemap_changefreq,
-        "sitemap_priority": f"{row.sitemap_priority:g}" if row.sitemap_priority >= 0 else "",
-    }
 
 
 def _build_near_duplicate_object(pair: NearDuplicatePair | None, urls: Mapping[int, str]) -> dict[str, object]:

@@ -7,13 +7,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from sanderling.api.serialize import build_hit_object, format_pieces
 from sanderling.cli.arguments import CommandCall, can_draw, fold_line, parse_whole_number, print_json, print_message
-from sanderling.config.time_format import format_iso
 from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.storage.collection import open_collection_read_only
 
 if TYPE_CHECKING:  # the index is an optional part
-    from sanderling.search.search_types import SearchHit, SearchResults, TextRun
+    from sanderling.search.search_types import SearchHit, SearchResults
 
 HELP = "Search the stored pages. The index is updated first, unless a crawl or server is doing that."
 DASHED = "; quote queries with excluded words: 'tide -storm'"
@@ -119,30 +119,6 @@ def _warn_index_behind(call: CommandCall, since: int) -> None:
             call,
             f"{call.collection} cannot be written to: the index is searched as it is, {newest - since:,} visits old",
         )
-
-
-def build_hit_object(hit: "SearchHit") -> dict[str, object]:
-    parts = hit.score_parts
-    return {
-        "position": hit.position,
-        "url": hit.url,
-        "title": format_pieces(hit.title),
-        "snippet": format_pieces(hit.snippet),
-        "site": hit.site,
-        "type": hit.type,
-        "language": hit.language,
-        "changed_at": format_iso(hit.changed_at) if hit.changed_at > hit.first_seen_at else None,
-        "first_seen_at": format_iso(hit.first_seen_at),
-        "score": parts.score,
-        "parts": {name: getattr(parts, name) for name in ("text", "link", "freshness", "behavior")},
-        "fields": [{"word": word, "field": field, "score": score} for word, field, score in parts.field_scores],
-    }
-
-
-def format_pieces(pieces: "tuple[TextRun, ...]", highlight: tuple[str, str] = ("", "")) -> str:
-    """Format text with highlighted matches, without control characters."""
-    clean = [("".join(c if c.isprintable() else " " for c in piece.text), piece.is_match) for piece in pieces]
-    return "".join(f"{highlight[0]}{text}{highlight[1]}" if hit else text for text, hit in clean)
 
 
 def _print_results(results: "SearchResults", *, explain: bool, highlight: tuple[str, str]) -> None:

@@ -9,6 +9,7 @@ from sanderling.cli.arguments import CommandCall, print_json, print_message
 from sanderling.config.time_format import parse_time_inclusive
 from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
+from sanderling.html.reading import extract_structured_data, render_markdown
 from sanderling.html.text import render_text
 from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
 from sanderling.storage.collection import open_collection_read_only
@@ -16,11 +17,13 @@ from sanderling.storage.queries import load_stored_record, resolve_known_url
 from sanderling.terminal import strip_control_characters
 from sanderling.warc.warc_reader import StoredRecord
 
-HELP = "Print the stored body or the visible text of a page."
+HELP = "Print a stored page: its body, text, Markdown, or structured data."
 EXAMPLES = """\
 examples:
   sanderling show https://example.org/ > page.html
   sanderling show https://example.org/ --text
+  sanderling show https://example.org/ --markdown           the main content, for language models
+  sanderling show https://example.org/ --data               JSON-LD, microdata, OpenGraph as JSON
   sanderling show https://example.org/ --headers
   sanderling show https://example.org/ --at 2026-11-01
 """
@@ -29,8 +32,11 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("url", help="a stored URL")
-    parser.add_argument("--text", action="store_true", help="the readable text instead of the body")
-    parser.add_argument("--headers", action="store_true", help="status and headers instead of the body")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="the visible text")
+    form.add_argument("--markdown", action="store_true", help="the main content as Markdown, with absolute links")
+    form.add_argument("--data", action="store_true", help="JSON-LD, microdata, OpenGraph and RDFa as JSON")
+    form.add_argument("--headers", action="store_true", help="status and headers")
     parser.add_argument("--at", metavar="TIME", help="as it was then: 2026-11-15, 7d (ago)")
 
 
@@ -40,7 +46,13 @@ def run(call: CommandCall) -> int:
         id_, key = resolve_known_url(collection, call.args.url)
         before = parse_time_inclusive(call.args.at, time.time()) if call.args.at else None
         record = load_stored_record(collection, id_, key, before)
-    if call.json:
+    if call.args.data:
+        print_json({"url": key, "data": get_page_data(record, key)})
+    elif call.json and call.args.markdown:
+        print_json({"url": key, "status": record.status, "markdown": get_page_markdown(record, key)})
+    elif call.args.markdown:
+        print(strip_control_characters(get_page_markdown(record, key)))
+    elif call.json:
         print_json(
             {"url": key, "status": record.status, "headers": list(record.http_headers), "text": get_page_text(record)}
         )
@@ -67,6 +79,18 @@ def get_page_text(record: StoredRecord) -> str:
     if is_html(mime, record.body):
         return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
     return extract_document_text(record, mime or "text/plain", charset) or _describe_binary(record)
+
+
+def get_page_markdown(record: StoredRecord, url: str) -> str:
+    """Return the main content of an HTML page as Markdown; of other documents, the text."""
+    mime, charset = _parse_content_type(record)
+    return render_markdown(record.body, charset, url) if is_html(mime, record.body) else get_page_text(record)
+
+
+def get_page_data(record: StoredRecord, url: str) -> dict[str, object]:
+    """Return the structured data of an HTML page; of other documents, nothing."""
+    mime, charset = _parse_content_type(record)
+    return extract_structured_data(record.body, charset, url) if is_html(mime, record.body) else {}
 
 
 def get_body_text(record: StoredRecord) -> str:

@@ -1,0 +1,254 @@
+"""Read a collection: pages, versions, changes, diffs, search results, and reports."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from sanderling.api.change import Change, Diff
+from sanderling.api.page import Page, PageVersion
+from sanderling.changes.change_query import ChangeFilter, QueryRemarks, find_changes, find_lifecycle_changes
+from sanderling.changes.classify import ChangeKind
+from sanderling.changes.versions import list_versions, read_version
+from sanderling.changes.word_report import build_diff_report
+from sanderling.config.time_format import parse_time, parse_time_inclusive
+from sanderling.content.user_rules import UserRules, validate_user_rules
+from sanderling.errors import CollectionError, MissingExtra, UsageError
+from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
+from sanderling.storage.link_graph import load_outgoing_links
+from sanderling.storage.queries import (
+    CatalogRow,
+    SkippedRow,
+    find_last_visit_id,
+    find_pages_fetched_after,
+    load_pages,
+    load_skipped_urls,
+    load_urls,
+    resolve_known_url,
+)
+from sanderling.urls.scope import is_wildcard_match
+
+if TYPE_CHECKING:  # the index is an optional part
+    from sanderling.search.search_types import SearchResults
+
+PAGES_PER_QUERY = 500
+ALL_CHANGES = (*ChangeKind,)
+Time = datetime | float | str  # a timestamp, "2026-11-15", or "7d" (ago)
+T = TypeVar("T")
+
+
+class CollectionReader:
+    """Read access to a collection. Use it from one thread, or open one per thread."""
+
+    def __init__(self, folder: str | Path = "collection") -> None:
+        self.folder = Path(folder)
+        self._stored: StoredCollection | None = None
+
+    def pages(self, pattern: str = "*", *, changed_since: Time | None = None) -> Iterator[Page]:
+        """Yield the stored pages in order of discovery; redirects and missing pages are left out."""
+        since = self._parse_time(changed_since) if changed_since is not None else None
+        last_id = 0
+        while rows := self._read(partial(_load_page_rows, after=last_id)):
+            last_id = rows[-1].url_id
+            for row in rows:
+                if is_wildcard_match(row.url, pattern) and (since is None or row.last_change >= since):
+                    yield Page(self, row)
+
+    def page(self, url: str) -> Page:
+        """Return a stored page. Raises UsageError if the URL is unknown."""
+        return Page(self, self._read(partial(_load_page_row, url=url)))
+
+    def at(self, url: str, when: Time) -> Page:
+        """Return a page as it was at a time."""
+        row = self._read(partial(_load_page_row, url=url))
+        before = parse_time_inclusive(when, time.time()) if isinstance(when, str) else self._parse_time(when)
+        page = Page(self, row, before)
+        assert page.record is not None  # read now, to raise UsageError if there was no version yet
+        return page
+
+    def versions(self, url: str) -> list[PageVersion]:
+        """Return all stored versions of a page, oldest first."""
+
+        def load(stored: StoredCollection) -> list[PageVersion]:
+            url_id, key = resolve_known_url(stored, url)
+            return [PageVersion(self, key, archived) for archived in list_versions(stored, url_id)]
+
+        return self._read(load)
+
+    def skipped(self) -> Iterator[SkippedRow]:
+        """Yield the known URLs that are not stored: url, state (queued, skipped, failed, gone), reason, detail."""
+        yield from self._read(lambda stored: list(load_skipped_urls(stored.db)))
+
+    def __iter__(self) -> Iterator[Page]:
+        return self.pages()
+
+    def __contains__(self, url: str) -> bool:
+        try:
+            self.page(url)
+        except UsageError:
+            return False
+        return True
+
+    def changes(
+        self,
+        *,
+        since: Time = 0.0,
+        kind: str | Sequence[str] = (),
+        min_significance: float = 0.0,
+        pattern: str = "*",
+        include_noise: bool = False,
+    ) -> list[Change]:
+        """Return the changes, newest first: of content, links, and so on, and pages that are new, gone, or moved."""
+        kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+        if unknown := [name for name in kinds if name not in set(ChangeKind)]:
+            raise UsageError(f"unknown kind of change {unknown[0]!r}; choose from {', '.join(ChangeKind)}")
+        change_filter = ChangeFilter(
+            url_pattern=pattern,
+            kinds=kinds or ALL_CHANGES,
+            min_significance=min_significance,
+            has_start=bool(since),
+            include_noise=include_noise,
+        )
+        if include_noise and not kinds:
+            change_filter = ChangeFilter(url_pattern=pattern, has_start=bool(since), include_noise=True)
+        start = self._parse_time(since)
+
+        def load(stored: StoredCollection) -> list[Change]:
+            found = [
+                *find_lifecycle_changes(change_filter, stored, start),
+                *find_changes(change_filter, stored, start, QueryRemarks([], [], [])),
+            ]
+            return [Change(self, item) for item in sorted(found, key=lambda item: -item.seen_at)]
+
+        return self._read(load)
+
+    def diff(
+        self, url: str, old: int | Time | None = None, new: int | Time | None = None, *, ignore: Sequence[str] = ()
+    ) -> Diff:
+        """Compare two versions of a page, by default the last two. `ignore`: CSS selectors of parts to leave out."""
+        versions = self.versions(url)
+        if old is None and new is None:
+            if len(versions) < 2:
+                raise UsageError(f"{url} has {len(versions)} stored version, two are needed for a diff")
+            return self._diff(versions[-2], versions[-1], ignore)
+        return self._diff(self._find_version(versions, url, old), self._find_version(versions, url, new), ignore)
+
+    def _find_version(self, versions: list[PageVersion], url: str, wanted: int | Time | None) -> PageVersion:
+        if wanted is None and versions:
+            return versions[-1]
+        if isinstance(wanted, int) and 1 <= wanted <= len(versions):
+            return versions[wanted - 1]
+        if wanted is None or isinstance(wanted, int):
+            raise UsageError(f"{url} has no version {wanted}; there are {len(versions)}")
+        limit = self._parse_time(wanted)
+        known = [version for version in versions if version.fetched_at and version.fetched_at.timestamp() <= limit]
+        if not known:
+            raise UsageError(f"{url} has no version before {wanted}")
+        return known[-1]
+
+    def _diff(self, old: PageVersion, new: PageVersion, ignore: Sequence[str] = ()) -> Diff:
+        rules = validate_user_rules(UserRules(tuple(ignore)))
+
+        def compare(stored: StoredCollection) -> Diff:
+            before, after = (read_version(stored, version._archived, rules) for version in (old, new))
+            return Diff(build_diff_report(before, after), old, new)
+
+        return self._read(compare)
+
+    def _diff_until(self, url: str, seen_at: float) -> Diff:
+        """Compare the last two versions up to a change."""
+        versions = [v for v in self.versions(url) if v._archived.fetched_at <= seen_at]
+        if len(versions) < 2:
+            raise UsageError(f"{url} has {len(versions)} stored version at that time, two are needed for a diff")
+        return self._diff(versions[-2], versions[-1])
+
+    def search(self, query: str, *, limit: int = 10, offset: int = 0, update: bool = True) -> "SearchResults":
+        """Search the stored pages; the index is brought up to date first. Needs the extra `search`."""
+        if find_spec("tantivy") is None:
+            raise MissingExtra("searching", "search")
+        from sanderling.search.engine import SearchEngine
+        from sanderling.search.index import open_search_index
+        from sanderling.search.indexer import update_index
+        from sanderling.search.query_expansion import AliasExpander
+        from sanderling.search.search_types import SearchRequest, SearchResults
+
+        if limit < 1 or offset < 0:
+            raise UsageError("limit counts from 1, offset from 0")
+        self._read(_check_open)
+        if update and os.access(self.folder, os.W_OK):
+            try:
+                update_index(self.folder)
+            except CollectionError as error:
+                if "LockBusy" not in str(error):  # a crawl or server updates the index now
+                    raise
+        index = open_search_index(self.folder / "index", write=False)
+        if index is None:
+            return SearchResults(query, 0)
+        engine = SearchEngine(index, expand_query=AliasExpander(self.folder / "index"))
+        return engine.search(SearchRequest(query, offset, limit, False, False, now=time.time()))
+
+    def status(self) -> dict[str, object]:
+        """Return size and state of the collection, with the keys of `sanderling status --json`."""
+        from sanderling.api.status_report import describe_collection
+
+        return self._read(describe_collection)
+
+    def export(self, path: str | Path, format: str = "") -> int:
+        """Write the catalog as JSON lines, CSV, or Parquet, by the suffix of the path. Returns the number of rows."""
+        from sanderling.api.catalog_export import write_catalog
+
+        return self._read(lambda stored: write_catalog(stored.db, str(path), format))
+
+    def _read(self, read: Callable[[StoredCollection], T]) -> T:
+        """Read with an open connection, which is opened at the first use."""
+        if self._stored is None:
+            self._stored = open_collection_read_only(self.folder)
+        return read(self._stored)
+
+    @staticmethod
+    def _parse_time(when: Time) -> float:
+        if isinstance(when, datetime):
+            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        return parse_time(when, time.time()) if isinstance(when, str) else float(when)
+
+    def _load_links(self, url_id: int) -> list[str]:
+        def load(stored: StoredCollection) -> list[str]:
+            targets = load_outgoing_links(stored.db, url_id).target_ids
+            urls = load_urls(stored.db, sorted(set(targets)))
+            return list(dict.fromkeys(urls[target] for target in targets if target in urls))
+
+        return self._read(load)
+
+    def _get_last_visit(self) -> int:
+        return self._read(lambda stored: find_last_visit_id(stored.db)) if has_collection(self.folder) else 0
+
+    def _load_pages_after(self, visit_id: int) -> tuple[list[Page], int]:
+        """Return the pages stored by visits after this one, and the last of these visits."""
+        if not has_collection(self.folder):
+            return [], visit_id
+        try:
+            rows, last = self._read(lambda stored: find_pages_fetched_after(stored.db, visit_id, PAGES_PER_QUERY))
+        except CollectionError:  # a new collection whose tables are being created
+            return [], visit_id
+        return [Page(self, row) for row in rows], last
+
+
+def _load_page_rows(stored: StoredCollection, after: int) -> list[CatalogRow]:
+    where = "p.status BETWEEN 200 AND 299 AND p.url > ?"
+    return list(load_pages(stored.db, where, (after,), limit=PAGES_PER_QUERY))
+
+
+def _load_page_row(stored: StoredCollection, url: str) -> CatalogRow:
+    url_id, key = resolve_known_url(stored, url)
+    row = next(load_pages(stored.db, "p.url = ?", (url_id,)), None)
+    if row is None:
+        raise UsageError(f"{key} is known but not stored; collection.status() counts such URLs by reason")
+    return row
+
+
+def _check_open(stored: StoredCollection) -> None:
+    """Raise no error: `_read` has raised CollectionError if there is no collection."""

@@ -1,0 +1,173 @@
+"""Settings of the Python API: the names and values of the command line, as keyword arguments."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.config.loader import build_group, load_all_settings, parse_value, read_settings, suggest_or_list_names
+from sanderling.config.settings import (
+    AssignmentSettings,
+    HttpSettings,
+    LimitSettings,
+    OrderingSettings,
+    PolitenessSettings,
+    RevisitSettings,
+    ScopeSettings,
+    UrlCacheSettings,
+    WorkerSettings,
+)
+from sanderling.crawl.request import CrawlRequest
+from sanderling.errors import UsageError
+
+G = TypeVar("G", bound=Struct)
+Duration = float | str  # seconds, or "30m"
+Size = int | str  # bytes, or "500MB"
+
+
+class SettingValues(TypedDict, total=False):
+    """Keyword arguments of crawls and refreshes; docs/reference/settings.md explains each."""
+
+    scope: Literal["page", "prefix", "host", "domain", "any"]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    sitemaps: bool
+    depth: int | str
+    limit: int
+    limit_per_host: int
+    time_limit: Duration
+    keep: int
+    size_limit: Size
+    order: str
+    query: str
+    like_text: str
+    access_log: Sequence[str]
+    delay: Duration
+    concurrency: int
+    backoff: Duration
+    user_agent: str
+    contact: str
+    ignore_robots: Sequence[str]
+    allow_private: bool
+    max_body: Size
+    timeout: Duration
+    proxy: str
+    header: Sequence[str]
+    basic_auth: Sequence[str]
+    cookies: bool
+    insecure_host: Sequence[str]
+    digest: Literal["sha256", "sha1"]
+    resources: bool
+    workers: int | Literal["auto"]
+    engine: Literal["processes", "ray"]
+    address: str
+    place: Sequence[str]
+    store: str
+    archive: str
+    lease: Duration
+    park: Sequence[str]
+    migrant: Sequence[str]
+    key: str
+    migrant_ca: str
+    migrant_check: int
+    url_cache: Literal["lfu", "lru"]
+    url_cache_size: int
+    schedule: str
+    criteria: Sequence[str]
+    sets: Sequence[str]
+    judgments: Sequence[str]
+    policy: str
+    budget: str
+    threshold: float
+
+
+class Settings:
+    """Validated settings of crawls and refreshes.
+
+    >>> Settings(limit=500, delay="200ms").values
+    {'limit': 500, 'delay': 0.2}
+    >>> Settings(limit=-1)
+    Traceback (most recent call last):
+    ...
+    sanderling.errors.UsageError: setting: limit: '-1' is not a whole number of 0 or more
+    """
+
+    def __init__(self, **values: Unpack[SettingValues]) -> None:
+        self.values = _parse_values(values)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Read a TOML file with the names of the command line: `time_limit = "2h"`."""
+        return cls._from_parsed(read_settings({}, {}, Path(path)))
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Read the environment variables SANDERLING_*."""
+        return cls._from_parsed(read_settings({}, os.environ))
+
+    @classmethod
+    def _from_parsed(cls, values: Mapping[str, object]) -> Self:
+        settings = cls()
+        settings.values = {name: value for name, value in values.items() if name in SettingValues.__annotations__}
+        return settings
+
+    def merge(self, **values: Unpack[SettingValues]) -> "Settings":
+        """Return these settings with some replaced."""
+        return Settings._from_parsed({**self.values, **_parse_values(values)})
+
+    def build_request(self, seeds: Sequence[str] = (), stored: Mapping[str, object] | None = None) -> CrawlRequest:
+        """Build the request of a crawl. `stored`: settings of the last crawl, for those that are not set."""
+
+        def build(group: type[G]) -> G:
+            return build_group(group, {**_convert_stored(group, stored or {}), **self.values})
+
+        return CrawlRequest(
+            tuple(seeds),
+            scope=build(ScopeSettings),
+            limits=build_group(LimitSettings, self.values),
+            politeness=build(PolitenessSettings),
+            fetching=build(HttpSettings),
+            workers=build(WorkerSettings),
+            scheduling=build(AssignmentSettings),
+            memory=build(UrlCacheSettings),
+            revisit=build_group(RevisitSettings, self.values),
+            ordering=build_group(OrderingSettings, self.values),
+            command="Python API",
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self.values == other.values
+
+    __hash__ = None  # type: ignore[assignment]  # mutable mapping inside
+
+    def __repr__(self) -> str:
+        return f"Settings({', '.join(sorted(self.values))})"  # values may contain passwords
+
+
+def _parse_values(values: Mapping[str, Any]) -> dict[str, object]:
+    known = load_all_settings()
+    parsed: dict[str, object] = {}
+    for name, raw in values.items():
+        if name not in SettingValues.__annotations__:
+            raise UsageError(
+                f"there is no setting {name!r}{suggest_or_list_names(name, list(SettingValues.__annotations__))}"
+            )
+        if raw is not None:
+            raw = raw if isinstance(raw, str | int | float) else list(raw)
+            parsed[name] = parse_value(known[name], [raw] if _is_single_text(known[name].kind, raw) else raw, "setting")
+    return parsed
+
+
+def _is_single_text(kind: str, raw: object) -> bool:
+    """Return whether a single string was given for a setting that takes several."""
+    return kind == "texts" and isinstance(raw, str)
+
+
+def _convert_stored(group: type[Struct], stored: Mapping[str, object]) -> dict[str, object]:
+    """Convert the stored JSON of a crawl to values of a group."""
+    names = {field.name for field in msgspec.structs.fields(group)}
+    known = {name: value for name, value in stored.items() if name in names}
+    return msgspec.structs.asdict(msgspec.convert(known, group)) if known else {}
