@@ -72,7 +72,7 @@ class Meter:
     def look(self) -> None:
         """Called between two batches."""
         assert self.coordinator is not None
-        known = self.coordinator.context.url_store.next_id - 1
+        known = self.coordinator.context.frontier.url_store.next_id - 1
         if not self._waiting or known < self._waiting[0]:
             return
         if self._opened is None:

@@ -9,11 +9,10 @@ import pytest
 from tests.support.site import Site, tree
 
 from sanderling.cli.progress import stop_on_signals
-from sanderling.clock import system_clock
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.open_context import build_context
+from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.request import parse_seed
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.crawl.stop import CrawlLimits, FinishReason
@@ -21,7 +20,6 @@ from sanderling.db.connection import transaction
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, FetchBatch, Heartbeat, Host, Reason, Url, UrlSource, UrlState
-from sanderling.storage.collection import open_collection
 from sanderling.workers import local
 from sanderling.workers.local import WorkerLost
 from sanderling.workers.worker_protocol import send_buffered
@@ -93,7 +91,7 @@ class LosingEngine:
             return []
         self.sent *= 2
         with transaction(self.context.db):
-            self.context.hosts.give_up(1, Reason.CONNECT, UrlState.FAILED)
+            self.context.frontier.hosts.give_up(1, Reason.CONNECT, UrlState.FAILED)
         return [WorkerLost("w1")]
 
     def list_workers(self) -> list[str]:
@@ -117,12 +115,11 @@ def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_pat
     request = CrawlRequest(
         seeds=("http://127.0.0.1:1/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.0)
     )
-    with open_collection(tmp_path) as collection:
-        seed = parse_seed(request.seeds[0])
-        context = build_context(collection, request, [seed], -1, system_clock)
+    seed = parse_seed(request.seeds[0])
+    with open_context(CrawlPlan(tmp_path, request, [seed])) as (context, _):
         urls = [seed.url, *(Url(f"{seed.url}{number}") for number in range(4))]
         with transaction(context.db):
-            context.url_store.insert_and_enqueue(
+            context.frontier.enqueue(
                 [FrontierEntry(CandidateUrl(url, source=UrlSource.SEED), UrlState.QUEUED) for url in urls], 1.0
             )
         coordinator = Coordinator(
@@ -137,8 +134,6 @@ def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_pat
         (tmp_path / "logs").mkdir(exist_ok=True)
         assert coordinator.run() is FinishReason.DONE
         states = context.db.execute("SELECT state, count(*) FROM urls GROUP BY state").fetchall()
-        assert (states, context.queue.count_queued()) == ([("failed", 5)], 0)
+        assert (states, context.frontier.queue.count_queued()) == ([("failed", 5)], 0)
         assert context.db.execute("SELECT count(*) FROM queue").fetchone() == (0,)
-        assert context.stats["lost"] == 5
-        context.archive.close()
-        context.crawl_log.close()
+        assert context.stats.failed == 5

@@ -7,7 +7,7 @@ import pytest
 from tests.support.site import Page, Site, html
 
 from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
-from sanderling.crawl.depth import LevelCounts, count_levels, load_depth_limits, load_drawn_depths
+from sanderling.crawl.depth import LevelCounts, load_depth_limits, load_drawn_depths, load_level_counts
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.errors import UsageError
 from sanderling.models import Url
@@ -53,7 +53,7 @@ def test_depth_limit_visits_and_counts_whole_levels(tmp_path: Path) -> None:
     with Site(chain(9, "x")) as site:
         run_crawl(site, tmp_path, "poisson:1", "/x0a")  # GPC stops at level 5
         with open_collection_read_only(tmp_path) as collection:
-            found = count_levels(collection.db)
+            found = load_level_counts(collection.db)
     assert found[0] == LevelCounts(0, visited=1)
     assert found[1:6] == [LevelCounts(level, visited=2) for level in range(1, 6)]
     assert found[6:] == [LevelCounts(6, skipped=2)]
@@ -82,7 +82,7 @@ def test_each_seed_is_crawled_to_its_sampled_depth(tmp_path: Path) -> None:
         assert {path for path in site.hits if path[1] == "x"} == {"/x0a", "/x1a", "/x1b", "/x2a", "/x2b"}
         assert len([path for path in site.hits if path[1] == "y"]) == 11
         with open_collection_read_only(tmp_path) as collection:
-            found = count_levels(collection.db)
+            found = load_level_counts(collection.db)
     assert found[:3] == [LevelCounts(0, visited=2), LevelCounts(1, visited=4), LevelCounts(2, visited=4)]
     assert found[3] == LevelCounts(3, visited=2, skipped=2)
     assert [level.visited for level in found[4:]] == [2, 2, 0]
@@ -97,7 +97,7 @@ def test_deeper_sampled_depth_shifts_levels_of_other_seeds(tmp_path: Path) -> No
             limits = load_depth_limits(collection.db, "sample:30", [Url(f"{site.root}/y0a")], FixedRandom(0.5))
             assert limits.limit == 30
             assert limits.start_depths == {f"{site.root}/x0a": 28, f"{site.root}/y0a": 0}
-            assert count_levels(collection.db)[:3] == [
+            assert load_level_counts(collection.db)[:3] == [
                 LevelCounts(0, visited=1),
                 LevelCounts(1, visited=2),
                 LevelCounts(2, visited=2),

@@ -11,7 +11,7 @@ from sanderling.config.settings import PolitenessSettings, ScopeSettings
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.dispatch import Dispatcher
-from sanderling.crawl.open_context import build_context
+from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.crawl.stop import CrawlLimits
 from sanderling.crawl.worker_setup import build_coordinator
@@ -33,7 +33,6 @@ from sanderling.models import (
     Visit,
     WorkerReport,
 )
-from sanderling.storage.collection import open_collection
 from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import LocalEngine, _WorkerHandle
@@ -50,8 +49,8 @@ class FailingSender:
 def build_dispatcher(
     *, delay: float = 0.0, quota: object = None, focused: bool = False, eager: bool = False
 ) -> Dispatcher:
-    queue = SimpleNamespace(politeness=SimpleNamespace(delay_seconds=delay), quota=quota)
-    context = SimpleNamespace(queue=queue, ordering=SimpleNamespace(is_eager=eager, is_focused=focused))
+    frontier = SimpleNamespace(politeness=SimpleNamespace(delay_seconds=delay), quota=quota)
+    context = SimpleNamespace(frontier=frontier, ordering=SimpleNamespace(is_eager=eager, is_focused=focused))
     return Dispatcher(
         cast(CrawlContext, context),
         FailingSender(),
@@ -124,7 +123,7 @@ def dispatch_to(coordinator: Coordinator, engine: RecordingEngine, worker: str, 
     coordinator.assignment.add_worker(worker)
     coordinator.dispatcher.dispatch_batches()
     with transaction(coordinator.context.db):
-        coordinator.context.queue.release_leases(worker)
+        coordinator.context.frontier.queue.release_leases(worker)
     coordinator.assignment.remove_worker(worker)
     return list(engine.sent)
 
@@ -133,20 +132,17 @@ def test_crawl_delay_applies_while_no_migrant_runs_at_site(tmp_path: Path) -> No
     request = CrawlRequest(
         seeds=(SITE + "/",), scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0.3)
     )
-    with open_collection(tmp_path) as collection:
-        context = build_context(collection, request, [parse_seed(SITE + "/")], -1, system_clock)
+    with open_context(CrawlPlan(tmp_path, request, [parse_seed(SITE + "/")])) as (context, _):
         urls = [
             CandidateUrl(Url(f"{SITE}/{number}"), source=UrlSource.SEED, role=UrlRole.PAGE) for number in range(200)
         ]
         with transaction(context.db):
-            context.url_store.insert_and_enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
-            context.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
+            context.frontier.enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
+            context.frontier.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
         engine = RecordingEngine()
         coordinator = build_coordinator(context, engine, request, tmp_path, CrawlLimits(), DnsResolver(), system_clock)
         (at_site,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)
         (over_network,) = dispatch_to(coordinator, engine, "m1", "")
         (at_site_again,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)
         assert (at_site.delay_seconds, over_network.delay_seconds, at_site_again.delay_seconds) == (0.0, 0.3, 0.0)
-        assert len(over_network.tasks) <= context.queue.politeness.get_max_in_flight() < len(at_site.tasks)
-        context.archive.close()
-        context.crawl_log.close()
+        assert len(over_network.tasks) <= context.frontier.politeness.get_max_in_flight() < len(at_site.tasks)

@@ -49,8 +49,7 @@ def test_driven_crawl_uses_one_ordering_in_every_component(tmp_path: Path, site:
         crawl(tmp_path, build_request(site, "larger-sites"))
         context = crawl_driven(tmp_path, site).context
     assert isinstance(context.ordering, Driven)
-    assert context.redirect_loops.ordering is context.ordering
-    assert context.queue.host_preference is context.ordering.host_preference
+    assert context.frontier.queue.host_preference is context.ordering.host_preference
 
 
 def test_driven_crawl_keeps_saved_state_of_collection_ordering(tmp_path: Path, site: Site) -> None:

@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.clock import system_clock
 from sanderling.config.settings import ScopeSettings
-from sanderling.crawl.open_context import build_context
+from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.pipeline import commit_batch, process_batch
 from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.db.connection import transaction
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, FetchBatch, Outcome, UrlSource, UrlState, Visit, WorkerReport
-from sanderling.storage.collection import open_collection
 
 SEED = "http://127.0.0.1:1/"
 
@@ -25,22 +23,19 @@ def build_report(worker: str, batch: FetchBatch, title: str) -> WorkerReport:
 @pytest.mark.parametrize("late_first", [True, False])
 def test_result_of_expired_lease_is_dropped(tmp_path: Path, late_first: bool) -> None:
     request = CrawlRequest(seeds=(SEED,), scope=ScopeSettings(sitemaps=False))
-    with open_collection(tmp_path) as collection:
-        seed = parse_seed(SEED)
-        context = build_context(collection, request, [seed], -1, system_clock)
+    seed = parse_seed(SEED)
+    with open_context(CrawlPlan(tmp_path, request, [seed])) as (context, _):
         with transaction(context.db):
-            context.url_store.insert_and_enqueue(
+            context.frontier.enqueue(
                 [FrontierEntry(CandidateUrl(seed.url, source=UrlSource.SEED), UrlState.QUEUED)], 1.0
             )
-            context.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
-            (old,) = context.queue.lease_urls("paused", 1, 1.0)
-            context.queue.release_leases("paused")
-            (new,) = context.queue.lease_urls("awake", 1, 1.0)
+            context.frontier.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
+            (old,) = context.frontier.queue.lease_urls("paused", 1, 1.0)
+            context.frontier.queue.release_leases("paused")
+            (new,) = context.frontier.queue.lease_urls("awake", 1, 1.0)
         reports = [build_report("paused", old, "late"), build_report("awake", new, "right")]
         commit_batch(process_batch(reports if late_first else reports[::-1], context, 2.0), context)
         stored = context.db.execute("SELECT title FROM pages").fetchall()
         visits = context.db.execute("SELECT count(*) FROM visits").fetchone()
-        assert (stored, visits, context.stats["fenced"]) == ([("right",)], (1,), 1)
-        assert (context.queue.count_leased(), context.queue.count_queued()) == (0, 0)
-        context.archive.close()
-        context.crawl_log.close()
+        assert (stored, visits, context.stats.stale_results) == ([("right",)], (1,), 1)
+        assert (context.frontier.queue.count_leased(), context.frontier.queue.count_queued()) == (0, 0)

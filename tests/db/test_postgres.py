@@ -22,7 +22,7 @@ from sanderling.config.settings import (
     ScopeSettings,
     WorkerSettings,
 )
-from sanderling.crawl.depth import count_levels
+from sanderling.crawl.depth import load_level_counts
 from sanderling.crawl.explain import explain_url
 from sanderling.crawl.refresh import RefreshMode, refresh
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
@@ -124,7 +124,7 @@ def test_focused_crawl_eviction_sampled_depth_and_explain_work(tmp_path: Path, s
             evicted = next(load_skipped_urls(collection.db, "u.reason = 'evicted'"))
             explanation = explain_url(collection.db, find_url_id(collection.db, evicted.url), time.time())
             assert (explanation.state, explanation.reason, explanation.ordering) == ("skipped", "evicted", "shark")
-            assert sum(level.visited for level in count_levels(collection.db)) == 20
+            assert sum(level.visited for level in load_level_counts(collection.db)) == 20
         assert (
             crawl(
                 tmp_path, structs.replace(request, limits=LimitSettings(), ordering=OrderingSettings(order="coverage"))

@@ -30,7 +30,7 @@ def crawl_site(site: Site, folder: Path) -> list[str]:
             fetching=HttpSettings(allow_private=True),
             workers=WorkerSettings(workers=1),
         ),
-        on_start=lambda coordinator: damage.extend(coordinator.context.damage_messages),
+        on_start=lambda coordinator: damage.extend(coordinator.context.run.damage_messages),
     )
     return damage
 

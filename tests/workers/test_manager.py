@@ -259,7 +259,7 @@ def test_late_visits_of_a_suspended_worker_are_fenced(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGCONT)
         context = crawl_thread.coordinator.context if crawl_thread.coordinator else None
         assert context is not None
-        crawl_thread.wait(lambda: context.stats["fenced"] > 0)
+        crawl_thread.wait(lambda: context.stats.stale_results > 0)
     assert crawl_thread.summary is not None
     assert (crawl_thread.summary.finish_reason, crawl_thread.summary.pages, crawl_thread.summary.failed) == (
         "done",

@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from sanderling.config.time_format import format_iso
-from sanderling.crawl.depth import count_levels, load_drawn_depths
+from sanderling.crawl.depth import load_level_counts, load_drawn_depths
 from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.models import Reason
@@ -43,7 +43,7 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "changes": _count_changes(db, time.time()),
         "order": get_meta(db, "order"),
         "depths": load_drawn_depths(db),
-        "levels": [msgspec.to_builtins(level) for level in count_levels(db)],
+        "levels": [msgspec.to_builtins(level) for level in load_level_counts(db)],
         "duplicates": _count_duplicates(db),
         "hosts": db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = 'visited'").fetchone()[0],
         "held": _list_backed_off_hosts(db, time.time()),

@@ -3,7 +3,7 @@
 Noise is learned page by page, so changes are classified again when they are loaded, with everything learned since.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, msgpack
 
@@ -88,6 +88,18 @@ class ChangeStore:
             (url_id, seen_at, previous_at, site, *_get_classification_columns(change), msgpack.encode(diff)),
         )
         return change
+
+    def store_resource_uses(self, resources_by_page: Mapping[int, Sequence[int]]) -> None:
+        """Replace the resources of pages; all are given as URL ids."""
+        self.db.executemany("DELETE FROM uses WHERE page = ?", [(page,) for page in resources_by_page])
+        self.db.executemany(
+            "INSERT INTO uses VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
+            [(page, resource) for page, resources in resources_by_page.items() for resource in resources],
+        )
+
+    def find_using_pages(self, resource_id: int, limit: int) -> list[int]:
+        rows = self.db.execute("SELECT page FROM uses WHERE resource = ? LIMIT ?", (resource_id, limit))
+        return [page for (page,) in rows]
 
     def save_noise_models(self) -> None:
         """Save modified noise models; call inside the transaction of the batch."""

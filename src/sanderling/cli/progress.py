@@ -92,7 +92,7 @@ def format_size(byte_count: float) -> str:
 
 def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
     """Print how many pages were lost in damaged WARC files."""
-    for line in () if call.quiet else coordinator.context.damage_messages:
+    for line in () if call.quiet else coordinator.context.run.damage_messages:
         print(f"warning: {line}", file=sys.stderr)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -22,9 +23,12 @@ from sanderling.frontier.ordering.persistence import load_ordering
 from sanderling.frontier.ordering.protocol import CrawledPage, Ordering
 from sanderling.frontier.ordering.simple import DEFAULT_PRIORITY
 from sanderling.frontier.ordering.topic import Topic, build_topic_from_query, build_topic_from_text, unpack_relevance
+from sanderling.frontier.url_rows import get_path
 from sanderling.models import Url, UrlSource
 from sanderling.storage.collection import get_meta, set_meta
 from sanderling.storage.link_graph import unpack_links
+from sanderling.storage.queries import load_learnable_pages
+from sanderling.storage.sitemap_hints import SitemapHintStore
 
 MAX_REPLAYED_PAGES = 50_000  # after a crash; takes about a second
 POPULARITY_BLOB = "popularity"  # blobs table: request counts from access logs
@@ -87,40 +91,36 @@ def merge_stored_choice(db: Connection, choice: OrderingChoice) -> OrderingChoic
 
 def open_ordering(db: Connection, choice: OrderingChoice) -> Ordering:
     """Build the chosen ordering and restore its learned state."""
+    hints = SitemapHintStore(db)
     inputs = OrderingInputs(
         Topic(choice.topic),
         choice.popularity,
-        lambda url: _load_path(db, url),
-        lambda url: _load_sitemap_priority(db, url),
+        partial(get_path, db),
+        lambda url: _get_sitemap_priority(hints, url),
     )
     ordering = parse_ordering(choice.name, inputs)
     restore_ordering(db, choice.name, ordering)
     return ordering
 
 
-def _load_path(db: Connection, url_id: int) -> str:
-    row = db.execute("SELECT path FROM urls WHERE id = ?", (url_id,)).fetchone()
-    return str(row[0]) if row else ""
-
-
-def _load_sitemap_priority(db: Connection, url_id: int) -> float:
-    row = db.execute("SELECT priority FROM hints WHERE url = ?", (url_id,)).fetchone()
-    return float(row[0]) if row and row[0] >= 0 else DEFAULT_PRIORITY
+def _get_sitemap_priority(hints: SitemapHintStore, url_id: int) -> float:
+    hint = hints.load_hints([url_id]).get(url_id)
+    return hint.priority if hint is not None and hint.priority >= 0 else DEFAULT_PRIORITY
 
 
 def restore_ordering(db: Connection, name: str, ordering: Ordering) -> None:
     """Load saved score tables, then replay pages stored since."""
     last_visit = load_ordering(db, name, ordering)
-    rows = db.execute(
-        "SELECT p.url, h.name || u.path, p.links, u.source, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'relevance'"
-        " WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
-        (last_visit, MAX_REPLAYED_PAGES),
-    ).fetchall()
-    for id_, url, links, source, packed_relevance in reversed(rows):
-        relevance = unpack_relevance(packed_relevance) if packed_relevance else 0.0
-        targets = unpack_links(links).target_ids
-        ordering.learn(CrawledPage(id_, Url(url), targets, is_seed=source == UrlSource.SEED, relevance=relevance))
+    for page in load_learnable_pages(db, last_visit, MAX_REPLAYED_PAGES):
+        ordering.learn(
+            CrawledPage(
+                page.url_id,
+                Url(page.url),
+                unpack_links(page.packed_links).target_ids,
+                is_seed=page.source == UrlSource.SEED,
+                relevance=unpack_relevance(page.packed_relevance) if page.packed_relevance else 0.0,
+            )
+        )
     ordering.pop_rank_gains()
 
 
@@ -137,10 +137,4 @@ def rerank_if_ordering_changed(context: CrawlContext, choice: OrderingChoice) ->
         )
     if not stored[0] or stored == requested:
         return
-    rows = context.db.execute(
-        "SELECT q.url, u.depth FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.role = 'page'"
-    ).fetchall()
-    context.db.executemany(
-        "UPDATE queue SET rank = ? WHERE url = ?",
-        [(context.ordering.rank_known(url, depth), url) for url, depth in rows],
-    )
+    context.frontier.rerank(context.ordering.rank_known)

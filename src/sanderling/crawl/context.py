@@ -1,26 +1,21 @@
-"""Components of a running crawl, and stored rows of URLs.
+"""Services of a running crawl.
 
-`CrawlContext` is built once and never changes; changing values are in its `RunState`.
+`CrawlContext` is built once, from a `CrawlPlan`, and never changes; changing values are in `RunState` and `RunStats`.
+There is one service per package that owns tables. The pipeline sees all of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct, field
 
 from sanderling.changes.change_store import ChangeStore
-from sanderling.crawl.stages.redirect_loops import RedirectLoops
-from sanderling.crawl.stages.resources import PageResources
-from sanderling.db.connection import Connection, select_by_ids
+from sanderling.db.connection import Connection
 from sanderling.dedup.near_duplicates import IncrementalPairing
-from sanderling.frontier.eviction import CollectionLimit
-from sanderling.frontier.hosts import HostStore
+from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 from sanderling.frontier.ordering.protocol import Ordering
-from sanderling.frontier.queue import UrlQueue
-from sanderling.frontier.url_filter import UrlFilter
-from sanderling.frontier.url_store import UrlStore
-from sanderling.models import UrlSource
+from sanderling.models import Outcome, UrlState
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.notice_clusters import NoticeClusters
 from sanderling.revisit.schedule import RevisitSchedule
@@ -37,76 +32,98 @@ from sanderling.warc.remote import RemoteArchive
 SITEMAP_RANK = -1e9  # sitemaps and feeds are fetched before the pages of their host
 
 
+class RunStats(Struct):
+    """Counters of a run, shared by all attempts of a run that loses its database connection."""
+
+    outcomes: Counter[Outcome] = field(default_factory=Counter)  # of pages
+    failed: int = 0  # URLs that failed, are gone, or could not be checked
+    skipped: int = 0
+    duplicates: int = 0
+    unchanged: int = 0  # fetched again without a significant change
+    changed: int = 0
+    new: int = 0
+    gone: int = 0
+    moved: int = 0
+    evicted: int = 0
+    due: int = 0  # pages queued because they were due
+    announced: int = 0  # pages that a sitemap, feed or change list reported as changed
+    replaced_resources: int = 0
+    stale_results: int = 0  # dropped, because their lease had expired
+    bytes: int = 0
+    bytes_saved: int = 0  # not transferred, thanks to validators
+
+    @property
+    def visited_pages(self) -> int:
+        return self.outcomes[Outcome.FETCHED] + self.outcomes[Outcome.NOT_MODIFIED]
+
+    def count_dropped(self, state: UrlState, count: int) -> None:
+        """Count URLs that left the queue unfetched, by their final state."""
+        if state is UrlState.FAILED:
+            self.failed += count
+        else:
+            self.skipped += count
+
+
 class RunState(Struct):
     """Values that change during a run."""
 
-    stats: Counter[str]  # shared by all attempts of a run that loses its database connection
     session: int
+    started_at: float
     pages_since_rerank: int = 0
     is_memory_ahead: bool = False  # a batch was rolled back, but in-memory models still contain it
     same_text_pages: dict[int, int] = field(
         default_factory=dict
     )  # pages whose bytes changed but not their text: previous visit
+    loop_fetches: Counter[int] = field(default_factory=Counter)  # by page id: fetches because of a redirect loop
+    damage_messages: list[str] = field(default_factory=list)  # one sentence per truncated WARC file
 
 
-class CrawlContext(Struct, frozen=True):
-    """The components of a running crawl."""
+class CrawlOptions(Struct, frozen=True):
+    """Settings that the stages of the pipeline read."""
 
-    db: Connection
-    url_store: UrlStore
-    queue: UrlQueue
-    hosts: HostStore
-    url_filter: UrlFilter
-    ordering: Ordering
+    max_retries: int
+    backoff_seconds: float
+    agent_token: str = "sanderling"  # product token matched in robots.txt
+    use_sitemaps: bool = True
+    fetches_resources: bool = False  # images, scripts and style sheets of pages
+    keeps_cookies: bool = False
+    ordering_name: str = DEFAULT_ORDERING
+    saves_ordering: bool = True  # False: the ordering is used for this run only
+
+
+class PageStorage(Struct, frozen=True):
+    """Stored pages: catalog, links, hints from sitemaps, and WARC files."""
+
+    catalog: PageCatalog
+    link_graph: LinkGraph
     sitemap_hints: SitemapHintStore
-    change_store: ChangeStore
-    revisit_schedule: RevisitSchedule
+    archive: Archive
+    cdxj_index: CdxjIndex
+    remote_archive: RemoteArchive | None  # destination of full WARC files; None: they stay local
+
+
+class RevisitServices(Struct, frozen=True):
+    """When pages are visited again, and what sites announce about that."""
+
+    schedule: RevisitSchedule
     change_lists: ChangeLists
     sitemap_schedule: SitemapSchedule
     tvi_files: TviFiles
     notice_clusters: NoticeClusters
-    redirect_loops: RedirectLoops
-    catalog: PageCatalog
+
+
+class CrawlContext(Struct, frozen=True):
+    """The services of a running crawl."""
+
+    db: Connection
+    frontier: Frontier
+    ordering: Ordering
+    storage: PageStorage
+    changes: ChangeStore
+    revisit: RevisitServices
     near_duplicates: IncrementalPairing
-    link_graph: LinkGraph
-    archive: Archive
-    cdxj_index: CdxjIndex
-    crawl_log: CrawlLog
-    remote_archive: RemoteArchive | None  # destination of full WARC files; None: they stay local
-    state: RunState
-    max_retries: int
-    backoff_seconds: float
+    log: CrawlLog
+    options: CrawlOptions
+    stats: RunStats
+    run: RunState
     start_checkpoint: Callable[[], None]  # starts a WAL checkpoint in the background
-    agent_token: str = "sanderling"  # product token matched in robots.txt
-    use_sitemaps: bool = True
-    page_resources: PageResources | None = None  # None: images, scripts and style sheets are not fetched
-    ordering_name: str = DEFAULT_ORDERING
-    saves_ordering: bool = True  # False: the ordering is used for this run only
-    collection_limit: CollectionLimit | None = None  # None: the collection may grow without limit
-    damage_messages: list[str] = field(default_factory=list)  # one sentence per truncated WARC file
-
-    @property
-    def stats(self) -> Counter[str]:
-        """The counters of this run."""
-        return self.state.stats
-
-
-class UrlRow(Struct, frozen=True):
-    """A URL as stored before its visit."""
-
-    depth: int
-    hops: int
-    attempts: int
-    referrer_id: int
-    request_url: str
-    source: str = ""
-
-    @property
-    def is_seed(self) -> bool:
-        """Whether the URL is a seed or the redirect target of a seed."""
-        return self.source == UrlSource.SEED or (self.depth == 0 and self.source == UrlSource.REDIRECT)
-
-
-def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
-    sql = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
-    return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, sql, ids)}

@@ -121,8 +121,8 @@ class Coordinator:
             return finish
         except DiskFull as error:
             rollback(self.context.db)
-            self.context.state.is_memory_ahead = True
-            self.context.archive.discard_uncommitted(self.context.catalog.load_committed_lengths())
+            self.context.run.is_memory_ahead = True
+            self.context.storage.archive.discard_uncommitted(self.context.storage.catalog.load_committed_lengths())
             self.error_message = str(error)
             return FinishReason.DISK_FULL
         finally:
@@ -148,7 +148,7 @@ class Coordinator:
             return wait_seconds
         if self.assignment.outstanding_tasks or self.host_resolver.pending_lookups:
             return BATCH_SECONDS
-        ready_at = self.context.hosts.get_next_ready_time() if self.assignment.list_available() else None
+        ready_at = self.context.frontier.hosts.get_next_ready_time() if self.assignment.list_available() else None
         return IDLE_SECONDS if ready_at is None else min(IDLE_SECONDS, max(0.0, ready_at - self.clock()))
 
     def _receive_reports(self) -> None:
@@ -161,8 +161,8 @@ class Coordinator:
         self.last_clock_time = now
         if now < before:
             with transaction(self.context.db):
-                max_delay = max(MAX_LATENCY_DELAY, self.context.queue.politeness.delay_seconds)
-                self.context.hosts.shift_clock(now, before - now, max_delay)
+                max_delay = max(MAX_LATENCY_DELAY, self.context.frontier.politeness.delay_seconds)
+                self.context.frontier.hosts.shift_clock(now, before - now, max_delay)
 
     def _handle_messages(self, messages: Sequence[WorkerReport | WorkerLost]) -> None:
         for message in messages:
@@ -170,11 +170,11 @@ class Coordinator:
                 self._handle_lost_worker(message.worker)
                 continue
             if message.heartbeat is not None:
-                self.context.queue.renew_leases(message.worker, self.clock())
+                self.context.frontier.queue.renew_leases(message.worker, self.clock())
                 self.assignment.record_heartbeat(message.heartbeat)
             if message.suspect_token:
-                self.context.queue.isolated_tokens[message.worker] = message.suspect_token
-            self.context.crawl_log.record_signal(Signal.DONE, len(message.visits), message.worker)
+                self.context.frontier.queue.isolated_tokens[message.worker] = message.suspect_token
+            self.context.log.record_signal(Signal.DONE, len(message.visits), message.worker)
             if message.visits or message.robots:
                 self.worker_recovery.cancel_hosts(self.result_batcher.add(message))
                 self.assignment.record_visits(message.worker, message.visits)
@@ -186,7 +186,7 @@ class Coordinator:
         self.consecutive_losses += 1
         if self.consecutive_losses > MAX_CONSECUTIVE_LOSSES:
             self.error_message = f"{self.consecutive_losses} workers crashed in a row; the last was {worker}"
-            self.context.crawl_log.write_message(self.error_message)
+            self.context.log.write_message(self.error_message)
             self.stop(FinishReason.INTERRUPTED)
         elif self.stop_reason is None:
             self.worker_pool.create(place)
@@ -202,7 +202,9 @@ class Coordinator:
         self.next_admin_poll = time.monotonic() + ADMIN_POLL_SECONDS
         self.admin.handle_commands()
         if self.worker_pool.max_workers and self.stop_reason is None:
-            self.worker_pool.resize(self.context.queue.count_queued(), self.context.queue.politeness.allows_sharing)
+            self.worker_pool.resize(
+                self.context.frontier.queue.count_queued(), self.context.frontier.politeness.allows_sharing
+            )
 
     def _build_assignment_report(self) -> AssignmentReport:
         return build_report(self.assignment, time.process_time() - self.cpu_seconds_at_start)
@@ -235,7 +237,7 @@ class Coordinator:
 
     def _count_visited_pages(self) -> int:
         stats = self.context.stats
-        return self.earlier_page_count + stats[Outcome.FETCHED] + stats[Outcome.NOT_MODIFIED] + stats[Outcome.PARKED]
+        return self.earlier_page_count + stats.visited_pages + stats.outcomes[Outcome.PARKED]
 
     def _find_finish_reason(self) -> FinishReason | None:
         self._handle_clock_change()
@@ -248,14 +250,14 @@ class Coordinator:
         if self.limits.time_limit and time.monotonic() - self.started_at >= self.limits.time_limit:
             self.stop(FinishReason.TIME_LIMIT)
             return None
-        if self.limits.size_limit and self.context.stats["bytes"] >= self.limits.size_limit:
+        if self.limits.size_limit and self.context.stats.bytes >= self.limits.size_limit:
             self.stop(FinishReason.SIZE_LIMIT)
             return None
         if self.result_batcher.reports or self.host_resolver.pending_lookups or self.assignment.outstanding_tasks:
             return None
         if self.limits.page_limit and self._count_visited_pages() >= self.limits.page_limit:
             return FinishReason.PAGE_LIMIT
-        ready_at = self.context.hosts.get_next_ready_time()
+        ready_at = self.context.frontier.hosts.get_next_ready_time()
         if ready_at is None:
             with transaction(self.context.db):
                 self.worker_recovery.drop_urls_of_failed_hosts()
@@ -277,16 +279,15 @@ class Coordinator:
 
     def get_progress(self) -> CrawlProgress:
         stats, seconds = self.context.stats, time.monotonic() - self.started_at
-        visits = stats[Outcome.FETCHED] + stats[Outcome.NOT_MODIFIED]
         return CrawlProgress(
             pages=self._count_visited_pages(),
-            fetched=stats[Outcome.FETCHED],
-            waiting=self.context.queue.count_queued(),
+            fetched=stats.outcomes[Outcome.FETCHED],
+            waiting=self.context.frontier.queue.count_queued(),
             in_flight=self.assignment.outstanding_tasks,
-            failed=stats["lost"],
-            skipped=stats["passed_over"],
-            bytes=stats["bytes"],
+            failed=stats.failed,
+            skipped=stats.skipped,
+            bytes=stats.bytes,
             seconds=seconds,
-            pages_per_second=visits / seconds if seconds else 0.0,
+            pages_per_second=stats.visited_pages / seconds if seconds else 0.0,
             worker_count=len(self.assignment.workers),
         )

@@ -5,7 +5,6 @@ seeds; a page found from two seeds gets the smaller level.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from random import Random
 
@@ -13,7 +12,9 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection, transaction
 from sanderling.errors import UsageError
-from sanderling.models import Url, UrlSource
+from sanderling.frontier.requeue import shift_depths
+from sanderling.frontier.url_rows import count_levels, count_levels_by_seed
+from sanderling.models import Url
 from sanderling.storage.collection import get_meta, set_meta
 from sanderling.urls.depth_policy import is_sampled_depth, parse_depth
 
@@ -42,7 +43,7 @@ def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: R
     deepest = max(depths.values(), default=0)
     with transaction(db):
         if known and deepest > max(known.values()):
-            db.execute("UPDATE urls SET depth = depth + ?", (deepest - max(known.values()),))
+            shift_depths(db, deepest - max(known.values()))
         set_meta(db, DRAWN_DEPTHS_META_KEY, json.dumps(depths))
     return DepthLimits(deepest, {seed: deepest - depth for seed, depth in depths.items()})
 
@@ -69,30 +70,10 @@ class LevelCounts(Struct, frozen=True):
     gone: int = 0
 
 
-def count_levels(db: Connection) -> list[LevelCounts]:
-    if len(set(load_drawn_depths(db).values())) > 1:
-        counts = _count_levels_by_seed(db)
-    else:
-        sql = "SELECT depth, state, count(*) FROM urls WHERE role = 'page' GROUP BY depth, state"
-        counts = Counter({(depth, state): count for depth, state, count in db.execute(sql)})
+def load_level_counts(db: Connection) -> list[LevelCounts]:
+    """Count URLs by level and state; levels of sampled depths are relative to the seed."""
+    counts = count_levels_by_seed(db) if len(set(load_drawn_depths(db).values())) > 1 else count_levels(db)
     by_level: dict[int, dict[str, int]] = {}
     for (level, state), count in counts.items():
         by_level.setdefault(level, {})[state] = count
     return [LevelCounts(level, **states) for level, states in sorted(by_level.items())]
-
-
-def _count_levels_by_seed(db: Connection) -> Counter[tuple[int, str]]:
-    """Count levels relative to the start level of each seed."""
-    rows = {row[0]: row[1:] for row in db.execute("SELECT id, via, depth, source, state FROM urls WHERE role = 'page'")}
-    starts: dict[int, int] = {}
-    counts: Counter[tuple[int, str]] = Counter()
-    for id_, (_, depth, _, state) in rows.items():
-        trail, at = [], id_
-        while at in rows and at not in starts and rows[at][2] != UrlSource.SEED:
-            trail.append(at)
-            starts[at] = 0  # ends a cycle of referrers
-            at = rows[at][0]
-        start = rows[at][1] if at in rows and rows[at][2] == UrlSource.SEED else starts.get(at, 0)
-        starts |= dict.fromkeys([*trail, at], start)
-        counts[depth - start, state] += 1
-    return counts

@@ -72,7 +72,7 @@ class Dispatcher:
     def dispatch_batches(self) -> None:
         """Lease URLs of ready hosts while workers have free slots, then send them."""
         self._update_migrant_sites()
-        self.assignment.has_crawl_delay = self.context.queue.politeness.delay_seconds > 0
+        self.assignment.has_crawl_delay = self.context.frontier.politeness.delay_seconds > 0
         ordering = self.context.ordering
         is_selective = ordering.is_eager or ordering.is_focused  # better wait for the best hosts
         can_queue_ahead = self.assignment.has_crawl_delay and not is_selective
@@ -85,30 +85,32 @@ class Dispatcher:
         now = self.clock()
         with transaction(self.context.db):
             limit = min(self.count_remaining_pages(), sum(map(self.assignment.count_free_slots, available)))
-            for ready_host in self.context.queue.find_ready_hosts(available, now, limit, self._estimate_host_capacity):
+            for ready_host in self.context.frontier.find_ready_hosts(
+                available, now, limit, self._estimate_host_capacity
+            ):
                 detail = f"{ready_host.queued} URLs queued for {ready_host.host}"
-                self.context.crawl_log.record_signal(Signal.TO_CRAWL, 1, detail)
+                self.context.log.record_signal(Signal.TO_CRAWL, 1, detail)
                 batches += self._lease_host(ready_host, now)
                 if not self.assignment.list_available() or self.count_remaining_pages() <= 0:
                     break
         for worker, batch in batches:
             self.sender.send_batch(worker, batch)
             detail = f"{worker}: {len(batch.tasks)} tasks at {batch.host}"
-            self.context.crawl_log.record_signal(Signal.CRAWL, 1, detail)
+            self.context.log.record_signal(Signal.CRAWL, 1, detail)
 
     def _update_migrant_sites(self) -> None:
         """Drop the crawl delay of a site only while a migrant runs next to its server.
 
         A migrant may stop at any time; its site is then fetched over the network.
         """
-        queue, migrant_hosts = self.context.queue, self.list_migrant_sites()
+        queue, migrant_hosts = self.context.frontier.queue, self.list_migrant_sites()
         if migrant_hosts != queue.politeness.migrant_hosts:
             queue.set_migrant_hosts(migrant_hosts)
 
     def can_dispatch_early(self, reports: Iterable[WorkerReport]) -> bool:
         """Whether these reports can neither change ranks nor slow a host down."""
-        queue, ordering = self.context.queue, self.context.ordering
-        if queue.politeness.delay_seconds or queue.quota is not None or ordering.is_eager or ordering.is_focused:
+        frontier, ordering = self.context.frontier, self.context.ordering
+        if frontier.politeness.delay_seconds or frontier.quota is not None or ordering.is_eager or ordering.is_focused:
             return False
         return all(
             not report.robots and all(visit.outcome in HEALTHY_OUTCOMES for visit in report.visits)
@@ -126,7 +128,7 @@ class Dispatcher:
     def _compute_host_share(self, ready_host: ReadyHost) -> int:
         """Return how many URLs to lease now; with crawl delays a few keep a host busy."""
         pending_limit = self._compute_pending_limit()
-        if not self.assignment.has_crawl_delay or ready_host.host in self.context.queue.politeness.migrant_hosts:
+        if not self.assignment.has_crawl_delay or ready_host.host in self.context.frontier.politeness.migrant_hosts:
             return ready_host.share
         return (
             min(ready_host.share, pending_limit - ready_host.leased) if ready_host.leased <= pending_limit // 2 else 0
@@ -136,14 +138,16 @@ class Dispatcher:
         return self._estimate_worker_capacity(host) * max(1, self.assignment.count_reachable(host))
 
     def _estimate_worker_capacity(self, host: Host) -> int:
-        if host in self.context.queue.politeness.migrant_hosts:
+        if host in self.context.frontier.politeness.migrant_hosts:
             return NO_LIMIT
-        return self.assignment.estimate_capacity(host, MAX_BACKLOG_SECONDS, self.context.queue.politeness.connections)
+        return self.assignment.estimate_capacity(
+            host, MAX_BACKLOG_SECONDS, self.context.frontier.politeness.connections
+        )
 
     def _lease_host(self, ready_host: ReadyHost, now: float) -> list[tuple[str, FetchBatch]]:
         """Lease URLs of a host to the chosen worker, or to several if shared."""
         batches, share = [], self._compute_host_share(ready_host)
-        min_share = min(MIN_HOST_SHARE, self.context.queue.politeness.connections)
+        min_share = min(MIN_HOST_SHARE, self.context.frontier.politeness.connections)
         even_share = max(min_share, -(-ready_host.queued // max(1, self.assignment.count_reachable(ready_host.host))))
         capacity = self._estimate_worker_capacity(ready_host.host) if ready_host.is_shared else NO_LIMIT
         while available := self.assignment.list_available():
@@ -156,15 +160,15 @@ class Dispatcher:
             if worker is None or worker not in available:
                 break
             size = min(self._compute_batch_size(ready_host, worker, even_share, capacity), remaining)
-            batch = self.context.queue.lease_host(ready_host, worker, size, now)
+            batch = self.context.frontier.lease(ready_host, worker, size, now)
             if batch is None:
                 break
             batch = self._add_validators(batch)
             if self.build_template_filter is not None:
                 batch = msgspec.structs.replace(batch, template_filter=self.build_template_filter(batch))
             self.assignment.record_batch(worker, batch)
-            self.context.crawl_log.record_signal(Signal.WORKER_SELECTED, 1, f"{worker} for {batch.host}")
-            self.context.crawl_log.record_signal(Signal.DISTRIBUTE_URLS, len(batch.tasks), batch.host)
+            self.context.log.record_signal(Signal.WORKER_SELECTED, 1, f"{worker} for {batch.host}")
+            self.context.log.record_signal(Signal.DISTRIBUTE_URLS, len(batch.tasks), batch.host)
             batches.append((worker, batch))
             share -= len(batch.tasks)
             if not ready_host.is_shared:
@@ -180,11 +184,11 @@ class Dispatcher:
 
     def _add_validators(self, batch: FetchBatch) -> FetchBatch:
         """Add ETag, Last-Modified and digest of the last visit to tasks."""
-        previous = self.context.catalog.load_page_states([task.id for task in batch.tasks])
+        previous = self.context.storage.catalog.load_page_states([task.id for task in batch.tasks])
         if not previous:
             return batch
         tasks = []
-        has_unreliable_etags = self.context.hosts.has_unreliable_etags(batch.host)
+        has_unreliable_etags = self.context.frontier.hosts.has_unreliable_etags(batch.host)
         stored_versions = self._load_stored_versions([old for old in previous.values() if old.is_present])
         for task in batch.tasks:
             old = previous.get(task.id)
@@ -204,7 +208,7 @@ class Dispatcher:
         return msgspec.structs.replace(batch, tasks=tuple(tasks))
 
     def _load_stored_versions(self, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
-        catalog = self.context.catalog
+        catalog = self.context.storage.catalog
         locations = catalog.find_body_locations([old.visit_id for old in latest])
         changed = [old.url_id for old in latest if old.change_count]
         fingerprints = catalog.load_fingerprints(changed, "signature")

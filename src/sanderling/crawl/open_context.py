@@ -3,39 +3,32 @@
 import json
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.changes.change_store import ChangeStore
-from sanderling.clock import Clock
+from sanderling.clock import Clock, system_clock
 from sanderling.config.settings import ScopeSettings
 from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choice, open_ordering
-from sanderling.crawl.context import CrawlContext, RunState
+from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, RevisitServices, RunState, RunStats
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
 from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
-from sanderling.crawl.stages.redirect_loops import RedirectLoops
-from sanderling.crawl.stages.resources import PageResources
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, transaction
 from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
 from sanderling.db.wal import run_checkpoints
 from sanderling.dedup.near_duplicates import IncrementalPairing
 from sanderling.errors import DatabaseUnavailable, UsageError
-from sanderling.frontier.eviction import CollectionLimit
-from sanderling.frontier.host_quota import HostQuota
-from sanderling.frontier.hosts import HostStore
-from sanderling.frontier.ordering.protocol import Ordering
-from sanderling.frontier.queue import UrlQueue
-from sanderling.frontier.requeue import requeue_pages
+from sanderling.frontier.frontier import Frontier
+from sanderling.frontier.ordering.protocol import HostPreference
 from sanderling.frontier.url_cache import EvictionPolicy, UrlCache
 from sanderling.frontier.url_filter import UrlFilter
-from sanderling.frontier.url_store import UrlStore
 from sanderling.models import Url
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.notice_clusters import NoticeClusters
@@ -63,9 +56,9 @@ from sanderling.urls.normalize import NormalizedUrl
 from sanderling.urls.pattern_budget import PatternBudget
 from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import ScopeRule, build_scope_rule
-from sanderling.warc.archive import Archive, open_archive
+from sanderling.warc.archive import open_archive
 from sanderling.warc.cdxj_index import open_cdxj_index
-from sanderling.warc.remote import RemoteArchive, open_remote_archive
+from sanderling.warc.remote import open_remote_archive
 
 MAX_RETRIES = 2
 BLOCKLIST_META_KEY = "forgotten"  # meta table: patterns of deleted URLs, which are never queued again
@@ -73,51 +66,45 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
+class CrawlPlan(Struct, frozen=True):
+    """What is decided about a run before its collection is opened."""
+
+    folder: Path
+    request: CrawlRequest
+    seeds: Sequence[NormalizedUrl] = ()
+    clock: Clock = system_clock
+    build_ordering: OrderingBuilder = open_ordering  # another one replaces the ordering of the collection for this run
+
+    @property
+    def saves_ordering(self) -> bool:
+        return self.build_ordering is open_ordering
+
+
 @contextmanager
-def open_context(
-    folder: Path,
-    request: CrawlRequest,
-    seeds: Sequence[NormalizedUrl],
-    clock: Clock,
-    *,
-    stats: Counter[str] | None = None,
-    build_ordering: OrderingBuilder | None = None,
-) -> Iterator[tuple[CrawlContext, CrawlRequest]]:
-    """Open a crawl context. Also yields the request with the stored ordering."""
+def open_context(plan: CrawlPlan, stats: RunStats | None = None) -> Iterator[tuple[CrawlContext, CrawlRequest]]:
+    """Open the crawl context of a collection. Also yields the request with the stored ordering."""
     with (
-        open_collection(folder, request.workers.store) as collection,
-        run_checkpoints(folder / DATABASE_FILE) as start_checkpoint,
+        open_collection(plan.folder, plan.request.workers.store) as collection,
+        run_checkpoints(plan.folder / DATABASE_FILE) as start_checkpoint,
     ):
-        request = msgspec.structs.replace(
-            request, ordering_choice=merge_stored_choice(collection.db, request.ordering_choice)
-        )
-        depth_limits = load_depth_limits(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
-        context = build_context(
-            collection,
-            request,
-            seeds,
-            depth_limits.limit,
-            clock,
-            stats=stats,
-            build_ordering=build_ordering,
-            start_checkpoint=start_checkpoint,
-        )
-        context.url_filter.set_start_depths(depth_limits.start_depths)
-        with context.archive, closing(context.crawl_log):
-            for repair in context.archive.repairs:
-                context.crawl_log.write_message(repair.description)
+        choice = merge_stored_choice(collection.db, plan.request.ordering_choice)
+        plan = replace(plan, request=replace(plan.request, ordering_choice=choice))
+        context = _build_context(collection, plan, stats or RunStats(), start_checkpoint)
+        with context.storage.archive, closing(context.log):
+            for repair in context.storage.archive.repairs:
+                context.log.write_message(repair.description)
             _requeue_lost_pages(context)
-            yield context, request
+            yield context, plan.request
 
 
 def _requeue_lost_pages(context: CrawlContext) -> None:
     """Requeue pages whose records were lost from damaged WARC files."""
     with transaction(context.db):
-        lost = reset_pages_of_short_files(context.db, context.archive.repairs)
-        requeue_pages(context.db, [page for pages in lost.values() for page in pages])
-    context.damage_messages.extend(describe_lost_pages(file, len(pages)) for file, pages in lost.items())
-    for message in context.damage_messages:
-        context.crawl_log.write_message(message)
+        lost = reset_pages_of_short_files(context.db, context.storage.archive.repairs)
+        context.frontier.requeue(page for pages in lost.values() for page in pages)
+    context.run.damage_messages.extend(describe_lost_pages(file, len(pages)) for file, pages in lost.items())
+    for message in context.run.damage_messages:
+        context.log.write_message(message)
 
 
 def read_scheduled_collection(folder: Path) -> StoredCollection | None:
@@ -138,66 +125,73 @@ def read_scheduled_collection(folder: Path) -> StoredCollection | None:
     return open_collection_read_only(folder)
 
 
-def build_context(
-    collection: StoredCollection,
-    request: CrawlRequest,
-    seeds: Sequence[NormalizedUrl],
-    depth: int,
-    clock: Clock,
-    *,
-    stats: Counter[str] | None = None,
-    build_ordering: OrderingBuilder | None = None,
-    start_checkpoint: Callable[[], None] = lambda: None,
+def _build_context(
+    collection: StoredCollection, plan: CrawlPlan, stats: RunStats, start_checkpoint: Callable[[], None]
 ) -> CrawlContext:
-    """Build a context. Truncates the archive to its committed lengths."""
-    db, limits = collection.db, request.limits
+    """Build all services. Truncates the archive to its committed lengths."""
+    db, request = collection.db, plan.request
     apply_migrations(db, {"refresh": REVISIT_MIGRATIONS})
-    catalog, change_store = PageCatalog(db), ChangeStore(db)
-    archive, remote_archive = _open_archive(collection, catalog, request.workers.archive, clock)
-    url_store = UrlStore(db, UrlCache(request.memory.url_cache_size, EvictionPolicy(request.memory.url_cache)))
-    choice = merge_stored_choice(db, request.ordering_choice)
-    ordering = (build_ordering or open_ordering)(db, choice)
-    url_filter = _open_url_filter(db, request.scope, seeds, depth)
-    resources = PageResources(db, url_store, url_filter, change_store, catalog) if request.fetching.resources else None
+    storage = _open_storage(collection, request.workers.archive, plan.clock)
+    ordering = plan.build_ordering(db, request.ordering_choice)
     return CrawlContext(
         db=db,
-        url_store=url_store,
-        queue=_open_queue(db, request, ordering, url_filter),
-        hosts=HostStore(db),
-        url_filter=url_filter,
+        frontier=_open_frontier(db, plan, ordering.host_preference),
         ordering=ordering,
-        ordering_name=choice.name,
-        saves_ordering=build_ordering is None,
-        collection_limit=CollectionLimit(db, limits.keep) if limits.keep else None,
-        sitemap_hints=SitemapHintStore(db),
-        change_store=change_store,
-        page_resources=resources,
-        change_lists=ChangeLists(db, request.revisit.threshold),
-        sitemap_schedule=SitemapSchedule(db),
-        tvi_files=TviFiles(db),
-        notice_clusters=NoticeClusters(db),
-        redirect_loops=RedirectLoops(db, url_store, ordering, clock(), request.fetching.cookies),
-        revisit_schedule=RevisitSchedule(db, get_policy(request.revisit.policy), get_budget(request)),
-        agent_token=build_fetch_settings(request).agent_token,
-        use_sitemaps=request.scope.sitemaps,
-        catalog=catalog,
+        storage=storage,
+        changes=ChangeStore(db),
+        revisit=RevisitServices(
+            RevisitSchedule(db, get_policy(request.revisit.policy), get_budget(request)),
+            ChangeLists(db, request.revisit.threshold),
+            SitemapSchedule(db),
+            TviFiles(db),
+            NoticeClusters(db),
+        ),
         near_duplicates=IncrementalPairing(db),
-        link_graph=_open_link_graph(db),
-        archive=archive,
-        cdxj_index=open_cdxj_index(collection.cdxj_folder, collection.archive_folder, catalog.load_committed_lengths()),
-        crawl_log=CrawlLog(collection.log_folder),
-        remote_archive=remote_archive,
-        state=RunState(Counter() if stats is None else stats, int(get_meta(db, "session", "1"))),
-        max_retries=MAX_RETRIES,
-        backoff_seconds=request.politeness.backoff,
+        log=CrawlLog(collection.log_folder),
+        options=CrawlOptions(
+            max_retries=MAX_RETRIES,
+            backoff_seconds=request.politeness.backoff,
+            agent_token=build_fetch_settings(request).agent_token,
+            use_sitemaps=request.scope.sitemaps,
+            fetches_resources=request.fetching.resources,
+            keeps_cookies=request.fetching.cookies,
+            ordering_name=request.ordering_choice.name,
+            saves_ordering=plan.saves_ordering,
+        ),
+        stats=stats,
+        run=RunState(int(get_meta(db, "session", "1")), plan.clock()),
         start_checkpoint=start_checkpoint,
     )
 
 
-def _open_archive(
-    collection: StoredCollection, catalog: PageCatalog, remote_url: str, clock: Clock
-) -> tuple[Archive, RemoteArchive | None]:
-    """Open the archive and its remote copy, and register all files in the catalog."""
+def _open_frontier(db: Connection, plan: CrawlPlan, host_preference: HostPreference) -> Frontier:
+    limits, memory = plan.request.limits, plan.request.memory
+    return Frontier(
+        db,
+        _open_url_filter(db, plan),
+        build_politeness(plan.request),
+        host_preference,
+        url_cache=UrlCache(memory.url_cache_size, EvictionPolicy(memory.url_cache)),
+        max_pages_per_host=limits.limit_per_host,
+        max_pages=limits.keep,
+    )
+
+
+def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
+    depths = load_depth_limits(db, plan.request.limits.depth, [seed.url for seed in plan.seeds], Random())
+    return UrlFilter(
+        _load_scope_rule(db, plan.request.scope, plan.seeds),
+        depths.limit,
+        _load_pattern_budget(db),
+        dust.load_rules(db),
+        blocklist=compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]"))),
+        start_depths=depths.start_depths,
+    )
+
+
+def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -> PageStorage:
+    """Open catalog, link graph and archive, and register all archive files in the catalog."""
+    db, catalog = collection.db, PageCatalog(collection.db)
     remote_archive = open_remote_archive(collection.archive_folder, remote_url)
     archive = open_archive(
         collection.archive_folder,
@@ -206,30 +200,13 @@ def _open_archive(
         remote_files=remote_archive.list_files() if remote_archive else {},
     )
     archive.on_file_full = remote_archive.start_upload if remote_archive else None
-    with transaction(collection.db):
+    with transaction(db):
         for name, length in archive.get_flushed_lengths().items():
             catalog.upsert_file(name, length)
-    return archive, remote_archive
-
-
-def _open_link_graph(db: Connection) -> LinkGraph:
-    graph = LinkGraph(db)
-    graph.restore_pending()
-    return graph
-
-
-def _open_url_filter(db: Connection, scope: ScopeSettings, seeds: Sequence[NormalizedUrl], depth: int) -> UrlFilter:
-    url_filter = UrlFilter(_load_scope_rule(db, scope, seeds), depth, _load_pattern_budget(db), dust.load_rules(db))
-    url_filter.blocklist = compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]")))
-    return url_filter
-
-
-def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_filter: UrlFilter) -> UrlQueue:
-    """Open the queue, and mark hosts at their page limit as full."""
-    quota = HostQuota(db, request.limits.limit_per_host) if request.limits.limit_per_host else None
-    if quota is not None:
-        url_filter.full_hosts.update(quota.find_full_hosts())
-    return UrlQueue(db, build_politeness(request), ordering.host_preference, quota)
+    link_graph = LinkGraph(db)
+    link_graph.restore_pending()
+    cdxj_index = open_cdxj_index(collection.cdxj_folder, collection.archive_folder, catalog.load_committed_lengths())
+    return PageStorage(catalog, link_graph, SitemapHintStore(db), archive, cdxj_index, remote_archive)
 
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:

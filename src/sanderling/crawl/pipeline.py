@@ -18,6 +18,7 @@ from sanderling.crawl.stages.change_detection import classify_changes, move_hist
 from sanderling.crawl.stages.close_leases import close_leases, record_outcomes, update_hosts
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
+from sanderling.crawl.stages.resources import enqueue_resources
 from sanderling.crawl.stages.sitemaps import process_sitemaps, store_robots
 from sanderling.crawl.stages.tvi_stage import apply_tvi_files, record_tvi_files
 from sanderling.crawl.stages.visit_batch import interpret_visits
@@ -39,9 +40,9 @@ def process_batch(reports: Sequence[WorkerReport], context: CrawlContext, now: f
 def commit_batch(entries: Sequence[CdxjEntry], context: CrawlContext) -> None:
     """Wait until a batch is on disk, then commit and index it."""
     with commit_transaction(context.db):
-        context.archive.finish_flush()
-    context.cdxj_index.add(entries, context.archive.get_flushed_lengths())
-    context.crawl_log.flush()
+        context.storage.archive.finish_flush()
+    context.storage.cdxj_index.add(entries, context.storage.archive.get_flushed_lengths())
+    context.log.flush()
 
 
 def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) -> list[ArchivedVisit]:
@@ -51,8 +52,8 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     # Link targets need an id before page rows, the link graph and the ordering can refer to them.
     # Sitemap hints are stored before scheduling reads them.
     ids = enqueue_links([*batch.stored, *batch.parked], batch.rows, context, now)
-    if context.page_resources is not None:
-        context.page_resources.enqueue_resources(batch.stored, batch.depths, now)
+    if context.options.fetches_resources:
+        enqueue_resources(batch.stored, batch.depths, context.frontier, context.changes, now)
     process_sitemaps(batch.stored, context, now)
     record_tvi_files(batch.stored, context, now)
 

@@ -9,11 +9,12 @@ from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
 from sanderling.crawl.stages.change_detection import FAILURE_DELAY_SECONDS
 from sanderling.db.connection import Connection
 from sanderling.dedup.url_variants import find_redundant_ids
-from sanderling.frontier.requeue import requeue_pages
+from sanderling.frontier.requeue import restore_visited
+from sanderling.frontier.url_rows import select_by_state
 from sanderling.models import Host, Reason, UrlState
 from sanderling.revisit.budget import RevisitBudget
 from sanderling.storage.collection import get_meta
-from sanderling.storage.queries import load_urls
+from sanderling.storage.queries import load_shortest_intervals, load_urls
 
 MAX_QUEUED_AT_ONCE = 2_000  # pages
 MIN_SAVED_SECONDS = 60.0  # a refresh right after another may spend this much of the budget
@@ -38,42 +39,43 @@ class QueueRefill:
         """Queue due lists, or due pages without any. Returns the number of URLs."""
         context = self.context
         if now - self.hosts_reset_at > FAILURE_DELAY_SECONDS:
-            reset_failed_hosts(context)
+            context.frontier.reset_hosts()
+            restore_failed_pages(context)
             self.hosts_reset_at = now
-        if context.use_sitemaps:
-            list_ids = [*context.change_lists.load_stale(now), *context.sitemap_schedule.load_due(now)]
-            requeue_pages(context.db, list_ids, SITEMAP_RANK)
+        if context.options.use_sitemaps:
+            list_ids = [*context.revisit.change_lists.load_stale(now), *context.revisit.sitemap_schedule.load_due(now)]
+            context.frontier.requeue(list_ids, SITEMAP_RANK)
             if list_ids:
                 return len(list_ids)
         url_ids = self._select_due(now)
-        tvi_ids = context.tvi_files.select_tvi_visits(url_ids)
-        context.revisit_schedule.postpone(list(tvi_ids), now + FAILURE_DELAY_SECONDS, "its TVI file is fetched instead")
-        requeue_pages(context.db, [*tvi_ids.values(), *(url for url in url_ids if url not in tvi_ids)])
-        context.stats["due"] += len(url_ids)
+        tvi_ids = context.revisit.tvi_files.select_tvi_visits(url_ids)
+        context.revisit.schedule.postpone(list(tvi_ids), now + FAILURE_DELAY_SECONDS, "its TVI file is fetched instead")
+        context.frontier.requeue([*tvi_ids.values(), *(url for url in url_ids if url not in tvi_ids)])
+        context.stats.due += len(url_ids)
         if self.on_host_intervals:
-            self.on_host_intervals(load_shortest_intervals(context.db))
+            self.on_host_intervals({Host(name): value for name, value in load_shortest_intervals(context.db).items()})
         return len(url_ids)
 
     def _select_due(self, now: float) -> list[int]:
         context, limit = self.context, self._compute_allowance(now)
-        min_priority = context.change_lists.min_priority
-        rows = context.revisit_schedule.load_due(now, limit, min_priority, self.spends_full_budget)
+        min_priority = context.revisit.change_lists.min_priority
+        rows = context.revisit.schedule.load_due(now, limit, min_priority, self.spends_full_budget)
         url_ids = [row.url_id for row in rows]
-        url_ids += context.change_lists.sample_unnamed_pages(now)[: limit - len(url_ids)]
+        url_ids += context.revisit.change_lists.sample_unnamed_pages(now)[: limit - len(url_ids)]
         return self._drop_url_variants(url_ids, now)
 
     def _drop_url_variants(self, url_ids: list[int], now: float) -> list[int]:
         """Postpone URL variants of stored pages, in case their DUST rule is withdrawn."""
-        db, rules = self.context.db, self.context.url_filter.dust_rules
+        db, rules = self.context.db, self.context.frontier.url_filter.dust_rules
         redundant = find_redundant_ids(db, rules, load_urls(db, url_ids).items()) if rules else set()
-        self.context.revisit_schedule.postpone(list(redundant), now + FAILURE_DELAY_SECONDS, URL_VARIANT_REASON)
+        self.context.revisit.schedule.postpone(list(redundant), now + FAILURE_DELAY_SECONDS, URL_VARIANT_REASON)
         return [url for url in url_ids if url not in redundant]
 
     def _compute_allowance(self, now: float) -> int:
         if self.budget is None:
             return MAX_QUEUED_AT_ONCE
         stats = self.context.stats
-        return compute_page_allowance(self.budget, now - self.budget_started_at, stats["due"], stats["bytes"])
+        return compute_page_allowance(self.budget, now - self.budget_started_at, stats.due, stats.bytes)
 
 
 def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, size: int) -> int:
@@ -90,20 +92,7 @@ def compute_saved_seconds(db: Connection, budget: RevisitBudget, now: float) -> 
     return budget.period_seconds if idle < 0 else min(max(idle, MIN_SAVED_SECONDS), budget.period_seconds)
 
 
-def reset_failed_hosts(context: CrawlContext) -> None:
-    """Reset given-up hosts and the state of their pages."""
-    context.hosts.reset_failed_hosts()
-    context.url_filter.failed_hosts.clear()
-    context.db.execute(
-        "UPDATE urls SET state = ? WHERE (state = ? OR (state = ? AND reason = ?)) AND id IN (SELECT url FROM pages)",
-        (UrlState.VISITED, UrlState.FAILED, UrlState.SKIPPED, Reason.ROBOTS_UNREACHABLE),
-    )
-
-
-def load_shortest_intervals(db: Connection) -> dict[Host, float]:
-    """Load the shortest revisit interval of queued pages by host."""
-    rows = db.execute(
-        "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
-        " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
-    )
-    return {Host(name): float(interval) for name, interval in rows}
+def restore_failed_pages(context: CrawlContext) -> None:
+    """Mark stored pages whose last fetch failed as visited, so that they can become due."""
+    failed = select_by_state(context.db, (UrlState.FAILED,), (Reason.ROBOTS_UNREACHABLE,))
+    restore_visited(context.db, context.storage.catalog.find_stored([url.id for url in failed]))

@@ -1,7 +1,6 @@
 """Run a refresh: visit due pages once, all pages, or pages as they become due."""
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -10,16 +9,16 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.clock import Clock, system_clock
-from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
+from sanderling.crawl.context import SITEMAP_RANK, CrawlContext, RunStats
 from sanderling.crawl.coordinator import Coordinator, WorkerEngine
-from sanderling.crawl.open_context import open_context, read_scheduled_collection, run_with_store_retries
+from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
     MAX_QUEUED_AT_ONCE,
     REFRESHED_META_KEY,
     QueueRefill,
     compute_page_allowance,
     compute_saved_seconds,
-    reset_failed_hosts,
+    restore_failed_pages,
 )
 from sanderling.crawl.reevaluate import apply_ignore_robots_changes, enqueue_all_pages
 from sanderling.crawl.request import CrawlRequest, get_budget, get_policy
@@ -31,7 +30,7 @@ from sanderling.db.connection import transaction
 from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError
 from sanderling.fetch.dns import DnsResolver
-from sanderling.frontier.requeue import requeue_pages
+from sanderling.frontier.url_rows import find_visited_resources
 from sanderling.models import Outcome, UrlState
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.schedule import RevisitSchedule
@@ -77,14 +76,14 @@ def refresh(
     if not has_collection(folder):
         raise CollectionError(f"no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     build_worker_assignment(request.scheduling)  # raises UsageError before anything is opened
-    stats, has_started = Counter[str](), False
+    stats, has_started = RunStats(), False
     limits = request.limits
 
     def attempt() -> RefreshSummary:
         nonlocal has_started
         with (
             prespawn_workers(request, engine) as spawned,
-            open_context(folder, request, (), clock, stats=stats) as (context, full_request),
+            open_context(CrawlPlan(folder, request, clock=clock), stats) as (context, full_request),
         ):
             run = _start_refresh(context, full_request, mode is RefreshMode.ALL and not has_started, clock())
             has_started = True
@@ -133,26 +132,24 @@ def _apply_user_feedback(context: CrawlContext, folder: Path) -> None:
     from sanderling.search.feedback.learn import load_page_weights
 
     with transaction(context.db):
-        context.revisit_schedule.set_importance(load_page_weights(folder))
+        context.revisit.schedule.set_importance(load_page_weights(folder))
 
 
 def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool, now: float) -> int:
     with transaction(context.db):
-        context.queue.release_all_leases()
-        reset_failed_hosts(context)
-        context.hosts.repair_clock(now, context.queue.politeness.delay_seconds)
+        context.frontier.begin_run(now)
+        restore_failed_pages(context)
         apply_ignore_robots_changes(context, request)
-        if context.use_sitemaps:
-            requeue_pages(
-                context.db,
-                [*context.change_lists.load_all(), *context.sitemap_schedule.load_due_at_start(now)],
+        if context.options.use_sitemaps:
+            context.frontier.requeue(
+                [*context.revisit.change_lists.load_all(), *context.revisit.sitemap_schedule.load_due_at_start(now)],
                 SITEMAP_RANK,
             )
-        if context.page_resources is not None:
-            requeue_pages(context.db, context.page_resources.load_visited(), RESOURCE_RANK)
-        context.change_lists.reset_answers()
+        if context.options.fetches_resources:
+            context.frontier.requeue(find_visited_resources(context.db), RESOURCE_RANK)
+        context.revisit.change_lists.reset_answers()
         if visit_all:
-            context.stats["due"] += enqueue_all_pages(context, (UrlState.VISITED,))
+            context.stats.due += enqueue_all_pages(context, (UrlState.VISITED,))
         return record_run_start(context, request, now)
 
 
@@ -160,19 +157,19 @@ def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: floa
     stats = context.stats
     visited_outcomes = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)
     return RefreshSummary(
-        due=stats["due"],
-        visited=sum(stats[outcome] for outcome in visited_outcomes),
-        not_modified=stats[Outcome.NOT_MODIFIED],
-        unchanged=stats["unchanged"],
-        changed=stats["changed"],
-        new=stats["new"],
-        gone=stats["vanished"],
-        moved=stats["moved"],
-        bytes=stats["bytes"],
-        bytes_saved=stats["bytes_saved"],
+        due=stats.due,
+        visited=sum(stats.outcomes[outcome] for outcome in visited_outcomes),
+        not_modified=stats.outcomes[Outcome.NOT_MODIFIED],
+        unchanged=stats.unchanged,
+        changed=stats.changed,
+        new=stats.new,
+        gone=stats.gone,
+        moved=stats.moved,
+        bytes=stats.bytes,
+        bytes_saved=stats.bytes_saved,
         seconds=round(seconds, 3),
         finish_reason=finish,
-        unreachable=tuple(sorted(context.url_filter.failed_hosts)),
+        unreachable=tuple(sorted(context.frontier.url_filter.failed_hosts)),
     )
 
 

@@ -51,7 +51,7 @@ class ResultBatcher:
 
     def is_due(self, pending_tasks: int) -> bool:
         """Whether to store pending reports now. Commits the last batch if it is on disk."""
-        if self._uncommitted is not None and self.context.archive.is_flush_done:
+        if self._uncommitted is not None and self.context.storage.archive.is_flush_done:
             self.commit()
         if not self.reports or (self._uncommitted is not None and self.visit_count < MAX_BATCH_VISITS):
             return False

@@ -11,13 +11,12 @@ import msgspec
 
 from sanderling.config.redact import strip_userinfo
 from sanderling.crawl.choose_ordering import rerank_if_ordering_changed
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.context import CrawlContext, RunStats
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.reevaluate import (
     apply_ignore_robots_changes,
     enqueue_all_pages,
     enqueue_seeds,
-    load_parked_pages,
     reevaluate_skipped,
     requeue_evicted,
     requeue_parked_pages,
@@ -30,12 +29,13 @@ from sanderling.dedup import duplicate_stats
 from sanderling.dedup.near_duplicates import PairUpdate, find_pairs, store_pairs
 from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.ordering.persistence import save_ordering
-from sanderling.models import Outcome, Reason, UrlState
+from sanderling.frontier.url_rows import find_parked_pages
+from sanderling.models import Outcome, Reason
 from sanderling.storage.collection import get_meta, open_collection_read_only, set_meta
+from sanderling.storage.queries import count_pages, count_skipped
 from sanderling.urls.normalize import NormalizedUrl
 from sanderling.warc.remote import RemoteArchive
 
-SKIPPED_SQL = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
 HOST_REJECTIONS = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # decided by hosts, may change
 
 
@@ -43,20 +43,18 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
     """Requeue old leases, apply changed rules, queue seeds, perhaps open a session. Returns the run id."""
     db = context.db
     with transaction(db):
-        context.queue.release_all_leases()
-        context.hosts.reset_failed_hosts()
-        context.hosts.repair_clock(now, context.queue.politeness.delay_seconds)
-        context.hosts.expire_addresses()
+        context.frontier.begin_run(now)
+        context.frontier.hosts.expire_addresses()
         rerank_if_ordering_changed(context, request.ordering_choice)
         reevaluate_skipped(context, request, now)
         apply_ignore_robots_changes(context, request)
         if not request.uses_template_filter:
-            requeue_parked_pages(context, load_parked_pages(db))
+            requeue_parked_pages(context, find_parked_pages(db))
         enqueue_seeds(context, seeds, now)
         requeue_evicted(context, now)
         if (
             not request.uses_template_filter
-            and not context.queue.count_queued()
+            and not context.frontier.queue.count_queued()
             and db.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
         ):
             _open_session(context)
@@ -68,7 +66,7 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
 def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -> int:
     row = context.db.execute(
         "INSERT INTO runs (session, started, command) VALUES (?, ?, ?) RETURNING id",
-        (context.state.session, now, request.command),
+        (context.run.session, now, request.command),
     ).fetchone()
     return int(row[0])
 
@@ -86,18 +84,9 @@ def _dump_settings(request: CrawlRequest) -> str:
 
 def _open_session(context: CrawlContext) -> None:
     """Start a new pass over all known pages."""
-    context.state.session += 1
-    set_meta(context.db, "session", str(context.state.session))
+    context.run.session += 1
+    set_meta(context.db, "session", str(context.run.session))
     enqueue_all_pages(context, reasons=HOST_REJECTIONS)
-
-
-def count_session_pages(db: Connection, session: int) -> int:
-    """Count pages fetched in this session by earlier runs."""
-    sql = (
-        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
-        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
-    )
-    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
 
 
 def finish_run(
@@ -117,45 +106,45 @@ def finish_run(
 
 def enforce_collection_limit(context: CrawlContext, now: float) -> None:
     """Evict surplus pages, then start a WAL checkpoint."""
-    if context.collection_limit is not None:
+    if context.frontier.collection_limit is not None:
         with transaction(context.db):
-            evict_worst(context, context.collection_limit, now)
+            evict_worst(context, context.frontier.collection_limit, now)
     context.start_checkpoint()
 
 
 def record_run_end(context: CrawlContext, run_id: int, finish: FinishReason, summary: object, now: float) -> None:
     """Save in-memory state, close files and record the end of a run."""
     with ThreadPoolExecutor(1) as executor:
-        closing = executor.submit(context.cdxj_index.close)
+        closing = executor.submit(context.storage.cdxj_index.close)
         with convert_disk_full():
             pair_update = context.near_duplicates.get_update(context.db) or find_pairs(
-                context.db, context.state.same_text_pages
+                context.db, context.run.same_text_pages
             )
         with transaction(context.db):
             _write_run_end(context, run_id, finish, summary, now)
             _record_duplicates(context, pair_update)
     closing.result()
-    if context.remote_archive:
-        _copy_to_remote_archive(context, context.remote_archive)
+    if context.storage.remote_archive:
+        _copy_to_remote_archive(context, context.storage.remote_archive)
 
 
 def _copy_to_remote_archive(context: CrawlContext, remote_archive: RemoteArchive) -> None:
     """Upload remaining WARC files; failed ones are retried in the next run."""
-    (current_file,) = context.archive.get_flushed_lengths()
-    remote_archive.finish_uploads(current_file, context.catalog.load_committed_lengths())
+    (current_file,) = context.storage.archive.get_flushed_lengths()
+    remote_archive.finish_uploads(current_file, context.storage.catalog.load_committed_lengths())
     for name, error in remote_archive.upload_errors.items():
-        context.crawl_log.write_message(f"cannot upload {name} to {remote_archive.display_address}: {error}")
+        context.log.write_message(f"cannot upload {name} to {remote_archive.display_address}: {error}")
     remote_archive.close()
 
 
 def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, summary: object, now: float) -> None:
     db = context.db
-    context.queue.release_all_leases()
-    if not context.state.is_memory_ahead:
+    context.frontier.queue.release_all_leases()
+    if not context.run.is_memory_ahead:
         _persist_memory(context)
-    context.archive.close()
-    for name, length in context.archive.get_flushed_lengths().items():
-        context.catalog.upsert_file(name, length)
+    context.storage.archive.close()
+    for name, length in context.storage.archive.get_flushed_lengths().items():
+        context.storage.catalog.upsert_file(name, length)
     set_meta(db, "complete", "1" if finish is FinishReason.DONE else "0")
     set_meta(db, "finish_reason", finish)
     db.execute(
@@ -167,19 +156,19 @@ def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
 def _persist_memory(context: CrawlContext) -> None:
     """Save in-memory models, so that the next run need not replay pages."""
     db = context.db
-    context.link_graph.flush()
-    context.revisit_schedule.save()
-    if context.saves_ordering:
-        save_ordering(db, context.ordering_name, context.ordering, context.catalog.next_visit_id - 1)
-    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + context.url_filter.unrecorded_skips))
+    context.storage.link_graph.flush()
+    context.revisit.schedule.save()
+    if context.options.saves_ordering:
+        save_ordering(db, context.options.ordering_name, context.ordering, context.storage.catalog.next_visit_id - 1)
+    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + context.frontier.url_filter.unrecorded_skips))
     db.execute(
         "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (context.url_filter.pattern_budget.dump(),),
+        (context.frontier.url_filter.pattern_budget.dump(),),
     )
 
 
 def _record_duplicates(context: CrawlContext, pair_update: PairUpdate) -> None:
-    cache = context.url_store.url_cache
+    cache = context.frontier.url_store.url_cache
     duplicate_stats.add_counts(
         context.db,
         {
@@ -199,30 +188,26 @@ def summarize_unstarted(folder: Path) -> CrawlSummary:
     )  # fmt: skip
     try:
         with open_collection_read_only(folder) as collection:
-            return summarize_crawl(collection.db, Counter(), FinishReason.INTERRUPTED, 0.0)
+            return summarize_crawl(collection.db, RunStats(), FinishReason.INTERRUPTED, 0.0)
     except SanderlingError:  # no collection yet, or not readable
         return empty
 
 
-def summarize_crawl(db: Connection, stats: Counter[str], finish: FinishReason, seconds: float) -> CrawlSummary:
-    (pages,) = db.execute(
-        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
-    ).fetchone()
-    reasons = Counter(dict(db.execute(SKIPPED_SQL, (UrlState.SKIPPED,)).fetchall()))
+def summarize_crawl(db: Connection, stats: RunStats, finish: FinishReason, seconds: float) -> CrawlSummary:
+    reasons = Counter(count_skipped(db))
     out_of_scope = reasons.pop(Reason.OUT_OF_SCOPE, 0)
     unreachable = reasons.pop(Reason.ROBOTS_UNREACHABLE, 0)  # counted as failed
-    visited = stats[Outcome.FETCHED] + stats[Outcome.NOT_MODIFIED]
     return CrawlSummary(
         finish_reason=finish,
-        pages=pages,
-        fetched=stats[Outcome.FETCHED],
-        not_modified=stats[Outcome.NOT_MODIFIED],
-        duplicates=stats["duplicates"],
-        failed=stats["lost"] + unreachable,
+        pages=count_pages(db),
+        fetched=stats.outcomes[Outcome.FETCHED],
+        not_modified=stats.outcomes[Outcome.NOT_MODIFIED],
+        duplicates=stats.duplicates,
+        failed=stats.failed + unreachable,
         skipped=reasons.total(),
         out_of_scope=out_of_scope,
-        bytes=stats["bytes"],
+        bytes=stats.bytes,
         seconds=round(seconds, 3),
-        pages_per_second=round(visited / seconds, 2) if seconds else 0.0,
-        evicted=stats["evicted"],
+        pages_per_second=round(stats.visited_pages / seconds, 2) if seconds else 0.0,
+        evicted=stats.evicted,
     )

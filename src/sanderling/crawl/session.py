@@ -6,16 +6,16 @@ session. After a complete one it opens a new session: every known page in scope 
 
 import contextlib
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from sanderling.clock import Clock, system_clock
-from sanderling.crawl.choose_ordering import OrderingBuilder, parse_ordering_choice
+from sanderling.crawl.choose_ordering import OrderingBuilder, open_ordering, parse_ordering_choice
+from sanderling.crawl.context import RunStats
 from sanderling.crawl.coordinator import Coordinator, WorkerEngine
-from sanderling.crawl.open_context import open_context, run_with_store_retries
+from sanderling.crawl.open_context import CrawlPlan, open_context, run_with_store_retries
 from sanderling.crawl.request import (
     CrawlRequest,
     CrawlSummary,
@@ -26,13 +26,13 @@ from sanderling.crawl.request import (
     parse_depth_limit,
     parse_seed,
 )
-from sanderling.crawl.run import count_session_pages, finish_run, start_run
+from sanderling.crawl.run import finish_run, start_run
 from sanderling.crawl.stop import CrawlLimits, CrawlProgress
 from sanderling.crawl.worker_setup import build_coordinator, open_engine, prespawn_workers
 from sanderling.fetch.dns import DnsResolver
-from sanderling.models import Outcome
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
 from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
+from sanderling.storage.queries import count_session_pages
 from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import build_scope_rule
 from sanderling.warc.remote import open_file_system
@@ -59,7 +59,8 @@ def crawl(
     """
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
-    limits, stats = request.limits, Counter[str]()
+    limits, stats = request.limits, RunStats()
+    plan = CrawlPlan(folder, request, seeds, clock, build_ordering or open_ordering)
     running_engine = engine
     map_large_blocks()
     reduce_gc_frequency()
@@ -68,10 +69,7 @@ def crawl(
         nonlocal running_engine
         with (
             prespawn_workers(request, running_engine) as spawned,
-            open_context(folder, request, seeds, clock, stats=stats, build_ordering=build_ordering) as (
-                context,
-                full_request,
-            ),
+            open_context(plan, stats) as (context, full_request),
         ):
             run_id = start_run(context, full_request, seeds, clock())
             # An engine can be used for one attempt only.
@@ -79,8 +77,8 @@ def crawl(
             bounds = CrawlLimits(limits.limit, limits.time_limit, limits.size_limit)
             dns = resolver or DnsResolver(clock=clock)
             coordinator = build_coordinator(context, run_engine, full_request, folder, bounds, dns, clock)
-            session_pages = count_session_pages(context.db, context.state.session)
-            coordinator.earlier_page_count = session_pages - _count_visited(stats)
+            session_pages = count_session_pages(context.db, context.run.session)
+            coordinator.earlier_page_count = session_pages - stats.visited_pages
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
@@ -119,10 +117,6 @@ def connect_services(folder: Path, request: CrawlRequest) -> WorkerEngine | None
         return engine
     engine.close()
     return None
-
-
-def _count_visited(stats: Counter[str]) -> int:
-    return stats[Outcome.FETCHED] + stats[Outcome.NOT_MODIFIED]
 
 
 def _write_assignment_report(logs: Path, coordinator: Coordinator) -> None:

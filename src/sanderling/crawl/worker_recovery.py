@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.dispatch import WorkerEngine
 from sanderling.db.connection import transaction
-from sanderling.models import Host, UrlState
+from sanderling.models import Host
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.manager import WorkerPool
 
@@ -33,16 +33,16 @@ class WorkerRecovery:
         place = self.pool.registry.get(worker).place
         returned = 0 if self.assignment.workers[worker].has_reported else self._release_unstarted(worker)
         returned += self.pool.remove_lost(worker)
-        self.context.crawl_log.write_message(f"worker {worker} was lost; {returned} URLs requeued")
+        self.context.log.write_message(f"worker {worker} was lost; {returned} URLs requeued")
         return place
 
     def requeue_silent(self, last_receive_at: float, *, may_replace: bool) -> None:
         """Requeue leases of silent workers. Starts a worker if all are silent."""
-        lease_seconds = self.context.queue.politeness.lease_seconds
+        lease_seconds = self.context.frontier.politeness.lease_seconds
         for member in self.assignment.mark_silent_workers(lease_seconds, last_receive_at):
             returned = self.requeue_after_crash(member.id)
             self.engine.cancel_tasks(member.id)  # tasks it has not read yet are fetched by another worker
-            self.context.crawl_log.write_message(f"worker {member.id} is silent; {returned} URLs requeued")
+            self.context.log.write_message(f"worker {member.id} is silent; {returned} URLs requeued")
             if may_replace and all(other.is_silent for other in self.assignment.workers.values()):
                 self.pool.create(self.pool.registry.get(member.id).place)
 
@@ -50,23 +50,22 @@ class WorkerRecovery:
         """Store results of a worker, then requeue its leases or give them up after repeated crashes."""
         self.commit_results()
         with transaction(self.context.db):
-            returned, given_up = self.context.queue.release_after_crash(worker)
+            returned, given_up = self.context.frontier.queue.release_after_crash(worker)
             self.drop_urls_of_failed_hosts()
-        self.context.stats["lost"] += given_up
+        self.context.stats.failed += given_up
         return returned
 
     def _release_unstarted(self, worker: str) -> int:
         """Requeue leases of a worker that never started. Does not count as an attempt."""
         with transaction(self.context.db):
-            returned = self.context.queue.release_leases(worker)
+            returned = self.context.frontier.queue.release_leases(worker)
             self.drop_urls_of_failed_hosts()
         return returned
 
     def drop_urls_of_failed_hosts(self) -> None:
         """End requeued URLs of hosts that were given up meanwhile."""
-        dropped = self.context.hosts.drop_urls_of_failed_hosts()
-        self.context.stats["lost"] += dropped.get(UrlState.FAILED, 0)
-        self.context.stats["passed_over"] += dropped.get(UrlState.SKIPPED, 0)
+        for state, count in self.context.frontier.hosts.drop_urls_of_failed_hosts().items():
+            self.context.stats.count_dropped(state, count)
 
     def cancel_hosts(self, hosts: Iterable[Host]) -> None:
         for host in hosts:

@@ -32,6 +32,7 @@ from sanderling.deletion.selection import (
 )
 from sanderling.errors import CollectionError, MissingExtra
 from sanderling.fetch.template_filter import PARKED_DATABASE, has_parked_pages
+from sanderling.frontier.requeue import recount_queued
 from sanderling.models import UrlState
 from sanderling.search.background_indexer import can_index
 from sanderling.storage.catalog import PageCatalog
@@ -170,7 +171,7 @@ def _update_derived_data(
     """Update the queue counters of hosts and the CDXJ index; remove the template index."""
     db = collection.db
     with transaction(db):
-        db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")
+        recount_queued(db)
     if is_resumed:
         delete_index(collection.cdxj_folder)
     else:

@@ -1,6 +1,6 @@
-"""Requeue or dequeue known URLs in bulk, when a run starts or pages become due."""
+"""Change the state or rank of many known URLs: when a run starts, pages become due, or pages are deleted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sanderling.db.connection import Connection
 from sanderling.models import Reason, UrlState
@@ -36,7 +36,7 @@ def requeue_urls(db: Connection, rows: Sequence[tuple[int, int, float]]) -> None
         f"UPDATE urls SET state = '{UrlState.QUEUED}', attempts = 0, losses = 0 WHERE id = ?",
         [(url,) for url, _, _ in rows],
     )
-    _recount_queued(db)
+    recount_queued(db)
 
 
 def dequeue_urls(db: Connection, rows: Sequence[tuple[int, UrlState, Reason]]) -> None:
@@ -45,7 +45,7 @@ def dequeue_urls(db: Connection, rows: Sequence[tuple[int, UrlState, Reason]]) -
         "UPDATE urls SET state = ?, reason = ? WHERE id = ?", [(state, why, url) for url, state, why in rows]
     )
     db.executemany("DELETE FROM queue WHERE url = ?", [(url,) for url, _, _ in rows])
-    _recount_queued(db)
+    recount_queued(db)
 
 
 def update_skip_reasons(db: Connection, rows: Sequence[tuple[int, Reason, str]]) -> None:
@@ -53,5 +53,31 @@ def update_skip_reasons(db: Connection, rows: Sequence[tuple[int, Reason, str]])
     db.executemany("UPDATE urls SET reason = ?, note = ? WHERE id = ?", [(why, note, url) for url, why, note in rows])
 
 
-def _recount_queued(db: Connection) -> None:
+def rerank_queued_pages(db: Connection, get_rank: Callable[[int, int], float]) -> None:
+    """Set the rank of all queued pages; `get_rank` maps URL id and depth to it."""
+    rows = db.execute(
+        "SELECT q.url, u.depth FROM queue AS q JOIN urls AS u ON u.id = q.url WHERE u.role = 'page'"
+    ).fetchall()
+    db.executemany("UPDATE queue SET rank = ? WHERE url = ?", [(get_rank(url, depth), url) for url, depth in rows])
+
+
+def shift_depths(db: Connection, levels: int) -> None:
+    """Move all URLs down by so many levels, because a new seed may start further up."""
+    db.execute("UPDATE urls SET depth = depth + ?", (levels,))
+
+
+def restore_visited(db: Connection, url_ids: Iterable[int]) -> None:
+    """Mark URLs as visited again: their last fetch failed, but a version is stored."""
+    db.executemany(f"UPDATE urls SET state = '{UrlState.VISITED}' WHERE id = ?", [(url,) for url in url_ids])
+
+
+def mark_deleted(db: Connection, url_ids: Sequence[int], state: UrlState) -> None:
+    """Set the state of URLs whose pages were deleted. They stay known, so that no link queues them again."""
+    db.executemany(
+        "UPDATE urls SET state = ?, reason = ?, note = '' WHERE id = ?",
+        [(str(state), str(Reason.DELETED), url) for url in url_ids],
+    )
+
+
+def recount_queued(db: Connection) -> None:
     db.execute("UPDATE hosts SET waiting = (SELECT count(*) FROM queue WHERE queue.host = hosts.id)")

@@ -9,7 +9,7 @@ from sanderling.models import CandidateUrl, Host, Reason, Url, UrlSource, UrlSta
 from sanderling.urls.dust import DustRule, rewrite_url
 from sanderling.urls.normalize import get_host
 from sanderling.urls.pattern_budget import PatternBudget
-from sanderling.urls.scope import ScopeRule, check_scope
+from sanderling.urls.scope import ScopeRule, add_seed, check_scope
 from sanderling.urls.traps import find_trap
 
 DUPLICATE_DETAIL_PREFIX = "the same as "  # detail of a URL that a DUST rule rewrites; the rewritten URL follows
@@ -31,26 +31,32 @@ class UrlFilter:
         depth_limit: int = -1,
         pattern_budget: PatternBudget | None = None,
         dust_rules: Sequence[DustRule] = (),
+        *,
+        blocklist: re.Pattern[str] | None = None,  # URLs that a user deleted
+        start_depths: Mapping[str, int] | None = None,  # depth of seeds, if not 0
     ) -> None:
         self.scope_rule = scope_rule
         self.depth_limit = depth_limit
         self.pattern_budget = pattern_budget or PatternBudget()
         self.dust_rules = dust_rules
+        self.blocklist = blocklist
         self.failed_hosts: dict[Host, Reason] = {}
-        self.blocklist: re.Pattern[str] | None = None  # URLs that a user deleted
         self.full_hosts: set[Host] = set()  # hosts that reached their page limit
         self.skip_counts: Counter[tuple[Host, Reason]] = Counter()
         self.sitemap_counts: Counter[Host] = Counter()
         self.unrecorded_skips = 0
-        self.start_depths: Mapping[str, int] = {}  # depth of seeds, if not 0
+        self.start_depths = start_depths or {}
         self.host_start_depths: dict[Host, int] = {}  # depth of the sitemaps of a host
-
-    def set_start_depths(self, start_depths: Mapping[str, int]) -> None:
-        """Set the depth at which seeds, and sitemaps of their hosts, start."""
-        self.start_depths = start_depths
-        for seed, level in start_depths.items():
+        for seed, level in self.start_depths.items():
             host = get_host(Url(seed))
             self.host_start_depths[host] = min(level, self.host_start_depths.get(host, level))
+
+    def add_scope_seed(self, url: Url) -> bool:
+        """Extend the scope to a redirect target of a seed; return False if it was in scope."""
+        if check_scope(self.scope_rule, url) is not Reason.OUT_OF_SCOPE:
+            return False
+        self.scope_rule = add_seed(self.scope_rule, url)
+        return True
 
     def get_seed_depth(self, url: Url) -> int:
         return self.start_depths.get(url, 0)

@@ -120,6 +120,10 @@ class PageCatalog:
     def load_page_states(self, url_ids: Sequence[int]) -> dict[int, PageState]:
         return {row[0]: PageState(*row) for row in select_by_ids(self.db, SELECT_PAGE_STATES, url_ids)}
 
+    def find_stored(self, url_ids: Sequence[int]) -> set[int]:
+        """Return those of these URLs that are stored as a page."""
+        return {url for (url,) in select_by_ids(self.db, "SELECT url FROM pages WHERE url IN ({})", url_ids)}
+
     def find_identical_bodies(self, digests: Sequence[bytes]) -> dict[bytes, IdenticalBody]:
         """Return the first stored body for each of these digests."""
         digests_by_prefix = {compute_digest_prefix(digest): digest for digest in digests}

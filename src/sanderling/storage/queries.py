@@ -90,6 +90,78 @@ def find_notice_pages(db: Connection) -> set[int]:
     return {url for (url,) in rows}
 
 
+class LearnablePage(Struct, frozen=True):
+    """What an ordering learns from a stored page."""
+
+    url_id: int
+    url: str
+    packed_links: bytes
+    source: str
+    packed_relevance: bytes | None
+
+
+def load_learnable_pages(db: Connection, after_visit: int, limit: int) -> list[LearnablePage]:
+    """Return the last pages stored after a visit, oldest first."""
+    rows = db.execute(
+        "SELECT p.url, h.name || u.path, p.links, u.source, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'relevance'"
+        " WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
+        (after_visit, limit),
+    ).fetchall()
+    return [LearnablePage(*row) for row in reversed(rows)]
+
+
+def load_shortest_intervals(db: Connection) -> dict[str, float]:
+    """Load the shortest revisit interval of queued pages by host."""
+    return dict(
+        db.execute(
+            "SELECT h.name, min(d.due_at - d.planned_at) FROM queue AS q JOIN due AS d ON d.url = q.url"
+            " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
+        ).fetchall()
+    )
+
+
+def count_session_pages(db: Connection, session: int) -> int:
+    """Count pages fetched in this session by earlier runs."""
+    sql = (
+        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
+        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
+    )
+    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
+
+
+def count_pages(db: Connection) -> int:
+    """Count pages whose last visit found them."""
+    sql = (
+        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
+    )
+    return int(db.execute(sql).fetchone()[0])
+
+
+def count_skipped(db: Connection) -> dict[str, int]:
+    """Count skipped pages by reason."""
+    sql = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
+    return dict(db.execute(sql, (UrlState.SKIPPED,)).fetchall())
+
+
+class RedirectHop(Struct, frozen=True):
+    """A redirecting page."""
+
+    id: int
+    location: str
+    fetched_at: float
+    state: str
+
+
+def load_redirect_hop(db: Connection, url_id: int) -> RedirectHop | None:
+    """Return a stored page as a hop of a redirect chain; None: it is not stored."""
+    row = db.execute(
+        "SELECT u.id, p.location, p.last_visit, u.state FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.id = ?",
+        (url_id,),
+    ).fetchone()
+    return RedirectHop(*row) if row else None
+
+
 class SkippedRow(Struct, frozen=True):
     """A URL that is not stored, and the reason."""
 

@@ -43,7 +43,7 @@ def resolve_link_ids(links: Sequence[Link], ids: Mapping[Url, int]) -> ResolvedL
 def archive_pages(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> ArchivedPages:
     """Archive stored visits. `ids` maps link targets to URL ids."""
     fetched_count = sum(visit.outcome is Outcome.FETCHED for visit in batch.stored)
-    context.crawl_log.record_signal(Signal.CHECK, fetched_count)
+    context.log.record_signal(Signal.CHECK, fetched_count)
     return archive_versions(batch.stored, batch.request_urls, batch.previous, ids, context)
 
 
@@ -55,9 +55,9 @@ def archive_versions(
     context: CrawlContext,
 ) -> ArchivedPages:
     """Append WARC records, start their flush, and build catalog rows."""
-    archived = archive_visits(visits, previous, request_urls, context.catalog, context.archive)
-    lengths = context.archive.start_flush()
-    file_ids = {name: context.catalog.upsert_file(name, length) for name, length in lengths.items()}
+    archived = archive_visits(visits, previous, request_urls, context.storage.catalog, context.storage.archive)
+    lengths = context.storage.archive.start_flush()
+    file_ids = {name: context.storage.catalog.upsert_file(name, length) for name, length in lengths.items()}
     links = [resolve_link_ids(item.visit.links, ids) for item in archived]
     rows = [
         _build_visit_row(item, file_ids, resolved, previous.get(item.visit.id), context)
@@ -82,7 +82,7 @@ def _build_visit_row(
         nofollow = [n for n, link in enumerate(resolved_links.links) if link.nofollow]
         packed_links = pack_links(OutgoingLinks(targets, [link.anchor for link in resolved_links.links], nofollow))
         known = set(unpack_links(old.packed_links).target_ids) if old else ()
-        context.link_graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
+        context.storage.link_graph.add(visit.id, [id_ for id_ in targets if id_ not in known] if known else targets)
     if location is None:
         return VisitRow(
             visit, item.has_changed, identical_body=item.identical_body, packed_links=packed_links, link_count=count
@@ -106,10 +106,12 @@ def write_pages(pages: ArchivedPages, previous: Mapping[int, PageState], context
 
     The link graph is flushed here: it records up to which visit it is complete.
     """
-    context.catalog.write_visits(pages.rows, previous, context.state.session)
-    if context.link_graph.pending_count >= FLUSH_LINK_COUNT:
-        context.link_graph.flush()
-    if previous or context.collection_limit is not None:  # changed or removed pages need a full pass at the end
+    context.storage.catalog.write_visits(pages.rows, previous, context.run.session)
+    if context.storage.link_graph.pending_count >= FLUSH_LINK_COUNT:
+        context.storage.link_graph.flush()
+    if (
+        previous or context.frontier.collection_limit is not None
+    ):  # changed or removed pages need a full pass at the end
         context.near_duplicates.defer()
     unique = [row.visit for row in pages.rows if 200 <= row.visit.status < 300 and row.identical_body is None]
     context.near_duplicates.add(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
 from sanderling.clock import parse_http_date
 from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.resources import record_replacements
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint, is_current_fingerprint
 from sanderling.models import Outcome, Url, UrlRole, Visit
@@ -34,28 +35,30 @@ def classify_changes(
         if old is None or visit.role is not UrlRole.PAGE or not (old.is_present or old.is_gone):
             continue
         site = get_site(visit.url)
-        context.crawl_log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
-        is_unchanged = not item.has_changed or context.catalog.is_restored(visit, old)
+        context.log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
+        is_unchanged = not item.has_changed or context.storage.catalog.is_restored(visit, old)
         if is_unchanged and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
-            context.change_store.record_unchanged(visit.id, site, is_copy=_is_copy(item))
+            context.changes.record_unchanged(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
             diff = _diff_visit(visit, old, context)
             _record_same_text(
-                context.state.same_text_pages,
+                context.run.same_text_pages,
                 old,
                 diff is not None and not diff.has_text_change and not old.duplicate_of_id,
             )
-            change = context.change_store.record_change(
+            change = context.changes.record_change(
                 visit.id, site, visit.visited_at, old.last_visit, diff, visit.mime, is_copy=_is_copy(item)
             )
             if change.is_significant:
                 changed.add(visit.id)
             else:  # only volatile text differs
-                context.stats["unchanged"] += 1
-    if context.page_resources is not None:
-        context.stats["replaced"] += context.page_resources.record_replacements(archived_visits, previous)
-    context.change_store.save_noise_models()
-    context.stats["changed"] += len(changed)
+                context.stats.unchanged += 1
+    if context.options.fetches_resources:
+        context.stats.replaced_resources += record_replacements(
+            archived_visits, previous, context.storage.catalog, context.changes
+        )
+    context.changes.save_noise_models()
+    context.stats.changed += len(changed)
     return changed
 
 
@@ -89,14 +92,14 @@ def _diff_visit(visit: Visit, old: PageState, context: CrawlContext) -> Fingerpr
     new = visit.fingerprints.get("after") or visit.fingerprints.get("signature", b"")
     if not new or not old.was_html:
         return None
-    before = visit.fingerprints.get("before") or context.catalog.load_fingerprint(visit.id, "signature")
-    if not is_current_fingerprint(before) and (location := context.catalog.find_body_location(old.visit_id)):
+    before = visit.fingerprints.get("before") or context.storage.catalog.load_fingerprint(visit.id, "signature")
+    if not is_current_fingerprint(before) and (location := context.storage.catalog.find_body_location(old.visit_id)):
         from sanderling.fingerprint.build import fingerprint_page
         from sanderling.html.parser import parse_html  # imported late: most crawls do not need the parser here
 
         before = encode_fingerprint(
             fingerprint_page(
-                parse_html(read_record(context.archive.folder, RecordLocation(*location)).body, old.charset)
+                parse_html(read_record(context.storage.archive.folder, RecordLocation(*location)).body, old.charset)
             )
         )
     return (
@@ -121,17 +124,19 @@ def schedule_visits(
     for item in visited:
         _count_visit(item, previous.get(item.visit.id), context)
     facts = _collect_facts(visited, set(gone), previous, changed_ids, context, now)
-    context.revisit_schedule.schedule_visits(facts)
-    context.crawl_log.record_signal(Signal.TO_UPDATE, len(facts), visited[-1].visit.url if visited else "")
-    context.revisit_schedule.delete_pages(gone)
+    context.revisit.schedule.schedule_visits(facts)
+    context.log.record_signal(Signal.TO_UPDATE, len(facts), visited[-1].visit.url if visited else "")
+    context.revisit.schedule.delete_pages(gone)
     revisited = [page for page in facts if page.previous_visit_at]
-    context.change_lists.remove_pages([*gone, *(page.url_id for page in facts if not page.previous_visit_at)])
-    context.change_lists.score_visits({page.url_id: page.has_changed or page.is_missing for page in revisited}, now)
+    context.revisit.change_lists.remove_pages([*gone, *(page.url_id for page in facts if not page.previous_visit_at)])
+    context.revisit.change_lists.score_visits(
+        {page.url_id: page.has_changed or page.is_missing for page in revisited}, now
+    )
     for visit in (item.visit for item in archived_visits):
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED) and visit.id in previous:
             reason = f"the last fetch failed: {visit.reason}"
-            context.revisit_schedule.postpone([visit.id], now + FAILURE_DELAY_SECONDS, reason)
-    context.revisit_schedule.score_announcements({page.url_id: (page.site, page.has_changed) for page in revisited})
+            context.revisit.schedule.postpone([visit.id], now + FAILURE_DELAY_SECONDS, reason)
+    context.revisit.schedule.score_announcements({page.url_id: (page.site, page.has_changed) for page in revisited})
 
 
 def _is_gone(visit: Visit, old: PageState | None) -> bool:
@@ -142,13 +147,13 @@ def _count_visit(item: ArchivedVisit, old: PageState | None, context: CrawlConte
     visit, stats = item.visit, context.stats
     was_present = old is not None and old.is_present
     if _is_gone(visit, old):
-        stats["vanished"] += was_present
+        stats.gone += was_present
         return
-    stats["new"] += old is None and visit.outcome is Outcome.FETCHED
-    stats["moved"] += was_present and visit.outcome is Outcome.REDIRECT
-    stats["bytes_saved"] += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
+    stats.new += old is None and visit.outcome is Outcome.FETCHED
+    stats.moved += was_present and visit.outcome is Outcome.REDIRECT
+    stats.bytes_saved += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
     if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.has_changed:
-        context.hosts.count_false_etag(get_host(visit.url))
+        context.frontier.hosts.count_false_etag(get_host(visit.url))
 
 
 def _collect_facts(
@@ -159,7 +164,7 @@ def _collect_facts(
     context: CrawlContext,
     now: float,
 ) -> list[VisitFacts]:
-    hints = context.sitemap_hints.load_hints([item.visit.id for item in visited])
+    hints = context.storage.sitemap_hints.load_hints([item.visit.id for item in visited])
     facts = []
     for visit in (item.visit for item in visited if item.visit.id not in gone_ids):
         old, hint = previous.get(visit.id), hints.get(visit.id)
@@ -186,4 +191,4 @@ def _collect_facts(
 def move_histories(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> None:
     """Move visit histories along permanent redirects."""
     moved = find_moved_pages(batch.stored, batch.previous, batch.request_urls, ids)
-    context.revisit_schedule.move_history(moved)
+    context.revisit.schedule.move_history(moved)

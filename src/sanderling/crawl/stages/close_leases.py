@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import CrawlContext, UrlRow
-from sanderling.crawl.stages.redirects import get_self_redirect_target
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.redirects import get_self_redirect_target, requeue_loop_pages
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fetch.host_queue import compute_ready_time
 from sanderling.frontier.hosts import GIVE_UP_AFTER, compute_backoff, get_failed_host_state
 from sanderling.frontier.lease_outcome import classify_host_signal, decide_lease_outcome
 from sanderling.frontier.leases import Lease, LeaseOutcome
+from sanderling.frontier.url_rows import UrlRow
 from sanderling.models import Outcome, Reason, UrlRole, UrlState, Visit
 from sanderling.storage.catalog import MISSES_UNTIL_GONE, PRESENT_OUTCOMES, PageState, VisitRow
 from sanderling.urls.normalize import get_host
@@ -24,8 +25,8 @@ def close_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]
     Loop pages are requeued after that, because their own lease may be in the batch.
     """
     outcomes = resolve_leases(batch, context)
-    context.queue.complete_leases(outcomes)
-    context.redirect_loops.requeue_pages(batch.loop_page_ids)
+    context.frontier.complete(outcomes)
+    requeue_loop_pages(batch.loop_page_ids, context.frontier, context.ordering)
     return outcomes
 
 
@@ -51,7 +52,9 @@ def _resolve_lease(
 ) -> LeaseOutcome:
     """Compute an outcome. URLs of given-up hosts are never requeued."""
     outcome = _resolve_reachable(visit, lease, row, old, context)
-    if outcome.state is UrlState.QUEUED and (reason := context.url_filter.failed_hosts.get(get_host(visit.url))):
+    if outcome.state is UrlState.QUEUED and (
+        reason := context.frontier.url_filter.failed_hosts.get(get_host(visit.url))
+    ):
         return LeaseOutcome(lease, get_failed_host_state(reason), reason, visit.detail, outcome.attempts)
     return outcome
 
@@ -59,8 +62,8 @@ def _resolve_lease(
 def _resolve_reachable(
     visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: CrawlContext
 ) -> LeaseOutcome:
-    outcome = decide_lease_outcome(visit, lease, row.attempts, context.max_retries)
-    if visit.change_list_next and context.change_lists.has_next_part(visit.id):
+    outcome = decide_lease_outcome(visit, lease, row.attempts, context.options.max_retries)
+    if visit.change_list_next and context.revisit.change_lists.has_next_part(visit.id):
         return LeaseOutcome(lease, UrlState.QUEUED)
     if visit.outcome is Outcome.GONE and old is not None and old.is_present and old.miss_count + 1 < MISSES_UNTIL_GONE:
         return LeaseOutcome(lease, UrlState.VISITED, detail="missing; will be checked once more")
@@ -99,25 +102,20 @@ def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: Cra
         host for host, visits in failures.items() if _record_failures(visits, host, host in answered, context, now)
     }
     for host, wait in robots_retry_after.items():
-        context.hosts.delay_address(host, now + compute_backoff(0, 0.0, wait), Reason.RATE_LIMITED)
-    context.hosts.update_after_responses(
-        last_response, context.queue.politeness.delay_seconds, failing, ready_after_slow
+        context.frontier.delay_host(host, now + compute_backoff(0, 0.0, wait), Reason.RATE_LIMITED, with_address=True)
+    context.frontier.hosts.update_after_responses(
+        last_response, context.frontier.politeness.delay_seconds, failing, ready_after_slow
     )
 
 
 def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: CrawlContext) -> None:
     """Count new pages per host, and drop queued URLs of full hosts."""
-    quota = context.queue.quota
-    if quota is None:
-        return
     for visit in (row.visit for row in visit_rows):
         old = batch.previous.get(visit.id)
         is_new = old is None or not 200 <= old.status < 300
         if visit.outcome is Outcome.FETCHED and visit.role is UrlRole.PAGE and is_new:
             host_id = batch.leases[visit.id].host_id
-            if quota.add_page(host_id):
-                context.url_filter.full_hosts.add(get_host(visit.url))
-                context.stats["passed_over"] += quota.drop_queued(host_id)
+            context.stats.skipped += context.frontier.count_page(host_id, get_host(visit.url))
 
 
 def _record_failures(
@@ -134,13 +132,14 @@ def _record_failures(
     visit = next((visit for visit in visits if classify_host_signal(visit).is_unreachable), None)
     if visit is None:
         return False
-    failure_count = context.hosts.add_failure(host_id)
+    failure_count = context.frontier.hosts.add_failure(host_id)
     if failure_count >= GIVE_UP_AFTER:
-        context.stats["lost"] += context.hosts.give_up(host_id, visit.reason, UrlState.FAILED, visit.detail)
-        context.url_filter.failed_hosts[get_host(visit.url)] = visit.reason
+        context.stats.count_dropped(
+            *context.frontier.give_up_host(host_id, get_host(visit.url), visit.reason, visit.detail)
+        )
     else:
-        backoff = compute_backoff(failure_count - 1, context.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR)
-        context.hosts.delay_host(host_id, now + backoff, visit.reason)
+        backoff = compute_backoff(failure_count - 1, context.options.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR)
+        context.frontier.delay_host(host_id, now + backoff, visit.reason)
     return True
 
 
@@ -153,21 +152,23 @@ def _slow_down(
     """
     visit = rate_limited[0]
     first_request = min(visit.visited_at - visit.duration_seconds for visit in rate_limited)
-    known_failures = context.hosts.get_backoff_failures(host_id, first_request)
+    known_failures = context.frontier.hosts.get_backoff_failures(host_id, first_request)
     if has_answered and not known_failures:
-        context.hosts.clear_failures(host_id)  # the host answered since: earlier failures are unrelated
-    failure_count = known_failures or context.hosts.add_failure(host_id)
+        context.frontier.hosts.clear_failures(host_id)  # the host answered since: earlier failures are unrelated
+    failure_count = known_failures or context.frontier.hosts.add_failure(host_id)
     # A response without Retry-After may mean a longer wait than one with it.
-    wait = max(compute_backoff(failure_count - 1, context.backoff_seconds, visit.retry_after) for visit in rate_limited)
-    context.hosts.delay_address(host_id, now + wait, Reason.RATE_LIMITED)
-    context.hosts.count_rate_limit(host_id)
+    wait = max(
+        compute_backoff(failure_count - 1, context.options.backoff_seconds, visit.retry_after) for visit in rate_limited
+    )
+    context.frontier.delay_host(host_id, now + wait, Reason.RATE_LIMITED, with_address=True)
+    context.frontier.hosts.count_rate_limit(host_id)
     message = f"{visit.url} returned {visit.status} (rate limit); its host is not requested for {wait:.0f} s"
     if not known_failures and failure_count == 1:  # after a back-off the crawl delay was not the cause
-        delay = context.hosts.slow_down(
-            host_id, {visit.id for visit in rate_limited}, context.queue.politeness.delay_seconds, now
+        delay = context.frontier.hosts.slow_down(
+            host_id, {visit.id for visit in rate_limited}, context.frontier.politeness.delay_seconds, now
         )
         message += f", then every {delay:g} s"
-    context.crawl_log.write_message(message)
+    context.log.write_message(message)
 
 
 def record_outcomes(
@@ -176,17 +177,17 @@ def record_outcomes(
     """Count outcomes, and write the crawl log."""
     stats = context.stats
     for visit, outcome in zip(batch.visits, outcomes, strict=True):
-        stats["bytes"] += visit.received_bytes
+        stats.bytes += visit.received_bytes
         if visit.role is UrlRole.PAGE:
-            stats[visit.outcome] += 1
+            stats.outcomes[visit.outcome] += 1
             is_failed = outcome.state in (UrlState.FAILED, UrlState.GONE)
-            stats["lost"] += is_failed or _keeps_stored_page(visit, outcome)
-            stats["passed_over"] += outcome.state is UrlState.SKIPPED
+            stats.failed += is_failed or _keeps_stored_page(visit, outcome)
+            stats.skipped += outcome.state is UrlState.SKIPPED
     for row in visit_rows:
         if row.visit.role is UrlRole.PAGE:
-            stats["duplicates"] += row.identical_body is not None and row.has_changed
-            stats["unchanged"] += row.visit.outcome is Outcome.FETCHED and not row.has_changed
-    context.crawl_log.write_visits(batch.visits, batch.rows)
+            stats.duplicates += row.identical_body is not None and row.has_changed
+            stats.unchanged += row.visit.outcome is Outcome.FETCHED and not row.has_changed
+    context.log.write_visits(batch.visits, batch.rows)
 
 
 def _keeps_stored_page(visit: Visit, outcome: LeaseOutcome) -> bool:

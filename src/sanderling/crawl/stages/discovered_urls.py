@@ -8,12 +8,13 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.crawl.context import SITEMAP_RANK, CrawlContext, UrlRow
+from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
 from sanderling.dedup import duplicate_stats
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.ordering.protocol import INFINITE_RANK, FoundUrl
 from sanderling.frontier.ordering.topic import unpack_relevance
 from sanderling.frontier.url_filter import DUPLICATE_DETAIL_PREFIX, PUBLISHER_SOURCES
+from sanderling.frontier.url_rows import UrlRow, is_skipped_for
 from sanderling.frontier.url_store import (
     DEPTH_MASK,
     SOFT_SKIP_FLAG,
@@ -28,12 +29,10 @@ from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.dust import rewrite_url
 from sanderling.urls.normalize import NormalizedUrl, normalize_url, resolve_url
-from sanderling.urls.scope import add_seed, check_scope
 from sanderling.urls.traps import SESSION_ID, strip_session_id
 
 # Module-level names are looked up faster than enum attributes, once per link.
 LINK, PAGE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlState.QUEUED
-SKIPPED_FOR_REASON_SQL = "SELECT 1 FROM urls WHERE id = ? AND reason = ?"
 SEED_REDIRECTS_META_KEY = "arrivals"  # meta table: redirect targets of seeds
 
 
@@ -86,16 +85,19 @@ def enqueue_links(
     """Assign ids to links, redirect targets and canonical URLs, and queue new URLs."""
     targets, canonical_urls = _find_redirect_targets(visits, rows, context), _find_canonical_urls(visits, rows)
     link_urls = dict.fromkeys([link.url for visit in visits for link in visit.links])  # page order: better locality
-    known = context.url_store.get_packed(chain(link_urls, targets, canonical_urls))
+    known = context.frontier.url_store.get_packed(chain(link_urls, targets, canonical_urls))
     found = canonical_urls | _select_new_links(visits, rows, link_urls.keys(), known) | targets
     links = sum(len(visit.links) for visit in visits)
-    context.crawl_log.record_signal(Signal.EXTRACT_URLS, links, visits[-1].url if visits else "")
-    first_new_id = context.url_store.next_id
+    context.log.record_signal(Signal.EXTRACT_URLS, links, visits[-1].url if visits else "")
+    first_new_id = context.frontier.url_store.next_id
     ids = {url: unpack_url_id(packed) for url, packed in known.items()}
     ids |= _admit_discovered(found, known, context, now)
     duplicate_stats.add_counts(
         context.db,
-        {duplicate_stats.LINK_COUNT: links, duplicate_stats.NEW_LINK_COUNT: context.url_store.next_id - first_new_id},
+        {
+            duplicate_stats.LINK_COUNT: links,
+            duplicate_stats.NEW_LINK_COUNT: context.frontier.url_store.next_id - first_new_id,
+        },
     )
     return ids
 
@@ -154,16 +156,14 @@ def _find_redirect_targets(
 
 def _extend_scope_to(url: Url, context: CrawlContext) -> None:
     """Treat the redirect target of a seed as a seed, also in later runs."""
-    rule = context.url_filter.scope_rule
-    if check_scope(rule, url) is Reason.OUT_OF_SCOPE:
-        context.url_filter.scope_rule = add_seed(rule, url)
+    if context.frontier.url_filter.add_scope_seed(url):
         known = json.loads(get_meta(context.db, SEED_REDIRECTS_META_KEY, "[]"))
         set_meta(context.db, SEED_REDIRECTS_META_KEY, json.dumps([*known, url]))
 
 
 def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext, now: float) -> dict[Url, int]:
     """Assign ids to discovered URLs, and queue new URLs."""
-    known = context.url_store.get_packed(discovered)
+    known = context.frontier.url_store.get_packed(discovered)
     return {url: unpack_url_id(packed) for url, packed in known.items()} | _admit_discovered(
         discovered, known, context, now
     )
@@ -173,8 +173,8 @@ def _admit_discovered(
     discovered: Mapping[Url, DiscoveredUrl], known: Mapping[Url, int], context: CrawlContext, now: float
 ) -> dict[Url, int]:
     """Filter and insert new URLs; reconsider known URLs found on a better path."""
-    context.crawl_log.record_signal(Signal.TO_CLASSIFY, len(discovered), next(iter(discovered), ""))
-    find_rejection, admitted = context.url_filter.find_rejection, list[Url]()
+    context.log.record_signal(Signal.TO_CLASSIFY, len(discovered), next(iter(discovered), ""))
+    find_rejection, admitted = context.frontier.url_filter.find_rejection, list[Url]()
     skipped: list[FrontierEntry] = []
     rewritten: dict[Url, DiscoveredUrl] = {}
     for url, item in discovered.items():
@@ -186,7 +186,7 @@ def _admit_discovered(
             )
             if not reason:
                 admitted.append(url)
-            elif context.url_filter.should_record(url, reason):
+            elif context.frontier.url_filter.should_record(url, reason):
                 skipped.append(FrontierEntry(item.to_candidate(url), UrlState.SKIPPED, reason, note))
                 if rewritten_url := _get_rewritten_url(url, note):
                     rewritten[rewritten_url.url] = replace(item, request_url=rewritten_url.distinct_request_url)
@@ -195,42 +195,42 @@ def _admit_discovered(
         elif packed >= SOFT_SKIP_FLAG or (item.depth < packed & DEPTH_MASK and item.source not in PUBLISHER_SOURCES):
             _update_known_url(url, item, unpack_known_url(packed), context, now)
     entries = _rank_urls(admitted, discovered, context) + skipped
-    ids = context.url_store.insert_and_enqueue(entries, now)
-    context.stats["passed_over"] += sum(1 for entry in entries if entry.reason)
+    ids = context.frontier.enqueue(entries, now)
+    context.stats.skipped += sum(1 for entry in entries if entry.reason)
     rewritten = {url: item for url, item in rewritten.items() if url not in discovered}
     return ids | enqueue_discovered(rewritten, context, now) if rewritten else ids
 
 
 def _is_dust_rule_reversed(url: Url, discovered: DiscoveredUrl, context: CrawlContext) -> bool:
     """Whether a server redirects against a DUST rule, so that the rule is wrong."""
-    rules = context.url_filter.dust_rules
+    rules = context.frontier.url_filter.dust_rules
     return bool(rules) and rewrite_url(url, rules) == discovered.page.url
 
 
 def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: CrawlContext) -> None:
     """Queue a URL that a DUST rule had skipped."""
-    if context.db.execute(SKIPPED_FOR_REASON_SQL, (url_id, Reason.DUPLICATE)).fetchone() is not None:
+    if is_skipped_for(context.db, url_id, Reason.DUPLICATE):
         (rank,) = context.ordering.rank([discovered.to_found_url(url)])
         if rank != INFINITE_RANK and _has_capacity(context, rank):
-            context.url_store.requeue_skipped(url_id, discovered.to_candidate(url, rank))
+            context.frontier.url_store.requeue_skipped(url_id, discovered.to_candidate(url, rank))
 
 
 def _update_known_url(url: Url, discovered: DiscoveredUrl, known: KnownUrl, context: CrawlContext, now: float) -> None:
     """Requeue a skipped URL, or lower the depth of a URL and its links."""
     if known.is_soft_skip:
-        if not discovered.nofollow and not context.url_filter.is_too_deep(discovered.depth):
+        if not discovered.nofollow and not context.frontier.url_filter.is_too_deep(discovered.depth):
             (rank,) = context.ordering.rank([discovered.to_found_url(url)])
-            if context.collection_limit is not None:
+            if context.frontier.collection_limit is not None:
                 rank = min(rank, context.ordering.rank_for_retention(known.id, discovered.depth, 0.0))
             if rank != INFINITE_RANK and _has_capacity(context, rank):
-                context.url_store.requeue_skipped(known.id, discovered.to_candidate(url, rank))
-    elif context.url_store.lower_depth(known.id, discovered.to_candidate(url)):
+                context.frontier.url_store.requeue_skipped(known.id, discovered.to_candidate(url, rank))
+    elif context.frontier.url_store.lower_depth(known.id, discovered.to_candidate(url)):
         targets = load_outgoing_links(context.db, known.id).target_ids
         deeper = {
             url: replace(
                 discovered, depth=discovered.depth + 1, source=UrlSource.LINK, request_url="", topic_score=0.0, hops=0
             )
-            for url in context.url_store.find_deeper(discovered.depth + 1, targets)
+            for url in context.frontier.url_store.find_deeper(discovered.depth + 1, targets)
         }
         enqueue_discovered(deeper, context, now)
 
@@ -253,10 +253,10 @@ def _rank_urls(
     """Rank admitted URLs. Those with infinite rank are skipped."""
     backlinks = _count_backlinks(urls, discovered) if context.ordering.needs_backlinks else {}
     ranks = context.ordering.rank([discovered[url].to_found_url(url, backlinks.get(url, 1)) for url in urls])
-    context.crawl_log.record_signal(Signal.RANK_URLS, len(urls), context.ordering_name)
+    context.log.record_signal(Signal.RANK_URLS, len(urls), context.options.ordering_name)
     entries = [_build_entry(url, discovered[url], rank, context) for url, rank in zip(urls, ranks, strict=True)]
     queued = [entry.candidate.url for entry in entries if not entry.reason]
-    context.crawl_log.record_signal(Signal.URLS_READY, len(queued), queued[0] if queued else "")
+    context.log.record_signal(Signal.URLS_READY, len(queued), queued[0] if queued else "")
     return entries
 
 
@@ -265,7 +265,7 @@ def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: Craw
         return FrontierEntry(discovered.to_candidate(url), UrlState.SKIPPED, Reason.IRRELEVANT)
     if discovered.role is not PAGE:
         return FrontierEntry(discovered.to_candidate(url, SITEMAP_RANK), QUEUED)
-    if context.collection_limit is not None and not _has_capacity(context, rank):
+    if context.frontier.collection_limit is not None and not _has_capacity(context, rank):
         return FrontierEntry(
             discovered.to_candidate(url), UrlState.SKIPPED, Reason.LIMIT, "not better than the pages kept"
         )
@@ -274,9 +274,9 @@ def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: Craw
 
 def _has_capacity(context: CrawlContext, rank: float) -> bool:
     return (
-        context.collection_limit is None
+        context.frontier.collection_limit is None
         or not context.ordering.has_comparable_ranks
-        or context.collection_limit.can_admit(rank)
+        or context.frontier.collection_limit.can_admit(rank)
     )
 
 

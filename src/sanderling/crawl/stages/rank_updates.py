@@ -49,7 +49,7 @@ def _learn_parked(
     parked: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], context: CrawlContext
 ) -> None:
     """Teach parked pages: their links count as if they were stored."""
-    context.catalog.store_fingerprints(
+    context.storage.catalog.store_fingerprints(
         [(visit.id, kind, fingerprint) for visit in parked for kind, fingerprint in visit.fingerprints.items()]
     )
     for visit in parked:
@@ -70,17 +70,17 @@ def _learn_parked(
 
 def rerank_queue(page_count: int, context: CrawlContext) -> None:
     """Apply rank gains: often at first, then after each tenth of growth."""
-    state = context.state
+    state = context.run
     state.pages_since_rerank += page_count
-    interval = max(MIN_RERANK_INTERVAL, context.stats[Outcome.FETCHED] // RERANK_INTERVAL_DIVISOR)
+    interval = max(MIN_RERANK_INTERVAL, context.stats.outcomes[Outcome.FETCHED] // RERANK_INTERVAL_DIVISOR)
     if context.ordering.is_eager or state.pages_since_rerank >= min(MAX_RERANK_INTERVAL, interval):
-        context.queue.apply_rank_gains(context.ordering.pop_rank_gains())
+        context.frontier.raise_ranks(context.ordering.pop_rank_gains())
         state.pages_since_rerank = 0
 
 
 def evict_if_due(page_count: int, context: CrawlContext, now: float) -> None:
-    if context.collection_limit is not None and context.collection_limit.is_due(page_count):
-        evict_worst(context, context.collection_limit, now)
+    if context.frontier.collection_limit is not None and context.frontier.collection_limit.is_due(page_count):
+        evict_worst(context, context.frontier.collection_limit, now)
 
 
 def evict_worst(context: CrawlContext, collection_limit: CollectionLimit, now: float) -> None:
@@ -88,9 +88,9 @@ def evict_worst(context: CrawlContext, collection_limit: CollectionLimit, now: f
     evicted = collection_limit.find_evictable(context.ordering)
     collection_limit.mark_evicted(evicted)
     page_ids = [page.url_id for page in evicted]
-    context.catalog.remove_pages(page_ids, context.state.session, now)
-    context.revisit_schedule.delete_pages(page_ids)
-    context.change_lists.remove_pages(page_ids)
-    context.stats["evicted"] += len(page_ids)
+    context.storage.catalog.remove_pages(page_ids, context.run.session, now)
+    context.revisit.schedule.delete_pages(page_ids)
+    context.revisit.change_lists.remove_pages(page_ids)
+    context.stats.evicted += len(page_ids)
     if context.ordering.has_comparable_ranks:
-        context.stats["passed_over"] += collection_limit.drop_queued()
+        context.stats.skipped += collection_limit.drop_queued()

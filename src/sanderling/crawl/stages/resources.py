@@ -6,14 +6,10 @@ is a change of the pages that use it, or if many pages use it, a change of the r
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-
 from sanderling.changes.change_store import ChangeStore
 from sanderling.changes.resource_changes import ResourceChange, get_resource_type
-from sanderling.db.connection import Connection
 from sanderling.fingerprint.image_hash import compute_image_distance
-from sanderling.frontier.url_filter import UrlFilter
-from sanderling.frontier.url_store import UrlStore
+from sanderling.frontier.frontier import Frontier
 from sanderling.models import CandidateUrl, FileRef, Outcome, Url, UrlSource, Visit
 from sanderling.storage.archive_batch import ArchivedVisit
 from sanderling.storage.catalog import PageCatalog, PageState
@@ -24,64 +20,52 @@ RESOURCE_RANK = 1e9  # after the pages of the host
 MAX_USING_PAGES = 20  # a resource that more pages use belongs to the template
 
 
-class PageResources(Struct, frozen=True):
-    """Resources of the pages of a collection."""
+def enqueue_resources(
+    visits: Sequence[Visit], depths: Mapping[int, int], frontier: Frontier, changes: ChangeStore, now: float
+) -> None:
+    """Queue the resources of pages, and store which page uses them."""
+    pages = [visit for visit in visits if visit.resources]
+    if not pages:
+        return
+    resources = {ref.url: (ref, visit) for visit in pages for ref in visit.resources}
+    known = frontier.url_store.get(resources)
+    ids = {url: found.id for url, found in known.items()}
+    candidates = [_build_candidate(*resources[url], depths) for url in resources if url not in known]
+    entries = [
+        entry for candidate in candidates if (entry := frontier.url_filter.admit(candidate, False, now)) is not None
+    ]
+    ids |= frontier.enqueue(entries, now)
+    changes.store_resource_uses(
+        {visit.id: [ids[ref.url] for ref in visit.resources if ref.url in ids] for visit in pages}
+    )
 
-    db: Connection
-    url_store: UrlStore
-    url_filter: UrlFilter
-    change_store: ChangeStore
-    catalog: PageCatalog
 
-    def enqueue_resources(self, visits: Sequence[Visit], depths: Mapping[int, int], now: float) -> None:
-        """Queue the resources of pages, and store which page uses them."""
-        pages = [visit for visit in visits if visit.resources]
-        if not pages:
-            return
-        resources = {ref.url: (ref, visit) for visit in pages for ref in visit.resources}
-        known = self.url_store.get(resources)
-        ids = {url: found.id for url, found in known.items()}
-        candidates = [_build_candidate(*resources[url], depths) for url in resources if url not in known]
-        entries = [
-            entry for candidate in candidates if (entry := self.url_filter.admit(candidate, False, now)) is not None
-        ]
-        ids |= self.url_store.insert_and_enqueue(entries, now)
-        self.db.executemany("DELETE FROM uses WHERE page = ?", [(visit.id,) for visit in pages])
-        self.db.executemany(
-            "INSERT INTO uses VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
-            [(visit.id, ids[ref.url]) for visit in pages for ref in visit.resources if ref.url in ids],
-        )
+def record_replacements(
+    archived_visits: Sequence[ArchivedVisit],
+    previous: Mapping[int, PageState],
+    catalog: PageCatalog,
+    changes: ChangeStore,
+) -> int:
+    """Record replaced resources as changes. Returns the number of changes."""
+    count = 0
+    for item in archived_visits:
+        old = previous.get(item.visit.id)
+        if item.has_changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_present:
+            count += _record_replacement(item.visit, old, catalog, changes)
+    return count
 
-    def load_visited(self) -> list[int]:
-        """Load the ids of all fetched resources."""
-        return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'resource' AND state = 'visited'")]
 
-    def record_replacements(self, archived_visits: Sequence[ArchivedVisit], latest: Mapping[int, PageState]) -> int:
-        """Record replaced resources. Returns the number of changes."""
-        count = 0
-        for item in archived_visits:
-            old = latest.get(item.visit.id)
-            if item.has_changed and item.visit.outcome is Outcome.FETCHED and old is not None and old.is_present:
-                count += self._record_replacement(item.visit, old)
-        return count
-
-    def _record_replacement(self, visit: Visit, old: PageState) -> int:
-        resource_type = get_resource_type(visit.mime)
-        page_ids = self._load_using_pages(visit.id) if resource_type else []
-        if not resource_type or not page_ids:
-            return 0
-        distance = compute_image_distance(
-            self.catalog.load_fingerprint(visit.id, "look"), visit.fingerprints.get("look", b"")
-        )
-        change = ResourceChange(visit.url, resource_type, distance)
-        changed = load_urls(self.db, page_ids) if len(page_ids) <= MAX_USING_PAGES else {visit.id: visit.url}
-        for page, url in changed.items():
-            self.change_store.record_resource_change(page, get_site(Url(url)), visit.visited_at, old.last_visit, change)
-        return len(changed)
-
-    def _load_using_pages(self, resource_id: int) -> list[int]:
-        rows = self.db.execute("SELECT page FROM uses WHERE resource = ? LIMIT ?", (resource_id, MAX_USING_PAGES + 1))
-        return [page for (page,) in rows]
+def _record_replacement(visit: Visit, old: PageState, catalog: PageCatalog, changes: ChangeStore) -> int:
+    resource_type = get_resource_type(visit.mime)
+    page_ids = changes.find_using_pages(visit.id, MAX_USING_PAGES + 1) if resource_type else []
+    if not resource_type or not page_ids:
+        return 0
+    distance = compute_image_distance(catalog.load_fingerprint(visit.id, "look"), visit.fingerprints.get("look", b""))
+    change = ResourceChange(visit.url, resource_type, distance)
+    changed = load_urls(catalog.db, page_ids) if len(page_ids) <= MAX_USING_PAGES else {visit.id: visit.url}
+    for page, url in changed.items():
+        changes.record_resource_change(page, get_site(Url(url)), visit.visited_at, old.last_visit, change)
+    return len(changed)
 
 
 def _build_candidate(file_ref: FileRef, page: Visit, depths: Mapping[int, int]) -> CandidateUrl:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
 from sanderling.crawl.stages.close_leases import UNREACHABLE_BACKOFF_DIVISOR
 from sanderling.crawl.stages.discovered_urls import DiscoveredUrl, enqueue_discovered
-from sanderling.crawl.stages.redirects import compute_sitemap_depth
 from sanderling.discovery.entry_types import MAX_INDEX_DEPTH, RESOURCESYNC_PATH, SitemapKind
 from sanderling.fetch.process import UNCHANGED_DETAIL
 from sanderling.fetch.robots import build_robots_rules
+from sanderling.frontier.lease_outcome import MAX_HOPS
+from sanderling.frontier.url_rows import count_sitemap_indexes
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import (
     CandidateUrl,
@@ -37,22 +38,27 @@ WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOUR
 
 def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
     """Store a robots.txt and queue its sitemaps; give up the host after repeated failures."""
-    rules = build_robots_rules(robots, context.agent_token)
-    if robots.is_reachable and context.use_sitemaps and is_seed_site(context.url_filter.scope_rule, robots.host):
+    rules = build_robots_rules(robots, context.options.agent_token)
+    if (
+        robots.is_reachable
+        and context.options.use_sitemaps
+        and is_seed_site(context.frontier.url_filter.scope_rule, robots.host)
+    ):
         urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
         refs = [FileRef(url.url, url.distinct_request_url) for url in urls if url is not None]
         enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context, now)
-    backoff, crawl_delay = context.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
-    if not context.hosts.store_robots(robots, backoff, now, crawl_delay):
-        host = context.url_store.get_host_id(robots.host)
+    backoff, crawl_delay = context.options.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
+    if not context.frontier.hosts.store_robots(robots, backoff, now, crawl_delay):
+        host_id = context.frontier.url_store.get_host_id(robots.host)
         detail = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
-        context.stats["passed_over"] += context.hosts.give_up(host, Reason.ROBOTS_UNREACHABLE, UrlState.SKIPPED, detail)
-        context.url_filter.failed_hosts[robots.host] = Reason.ROBOTS_UNREACHABLE
+        context.stats.count_dropped(
+            *context.frontier.give_up_host(host_id, robots.host, Reason.ROBOTS_UNREACHABLE, detail)
+        )
 
 
 def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
     """Process sitemaps, feeds and change lists, and queue those that visits refer to."""
-    if not context.use_sitemaps:
+    if not context.options.use_sitemaps:
         return
     for visit in visits:
         if visit.role is UrlRole.CHANGE_LIST:
@@ -66,7 +72,9 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
                 context,
                 now,
                 visit.id,
-                0 if visit.role is UrlRole.PAGE else 1 + compute_sitemap_depth(context.db, visit.id),
+                0
+                if visit.role is UrlRole.PAGE
+                else 1 + count_sitemap_indexes(context.db, visit.id, MAX_HOPS * MAX_INDEX_DEPTH),
             )
         if visit.role not in SITEMAP_ROLES:
             continue
@@ -83,17 +91,17 @@ def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
     """Apply a sitemap or feed, and schedule its next visit. Clears hints of a retired sitemap."""
     announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
     if visit.outcome is Outcome.NOT_MODIFIED or visit.detail == UNCHANGED_DETAIL:
-        context.sitemap_schedule.record_read(visit.id, now, has_new_entries=False)
+        context.revisit.sitemap_schedule.record_read(visit.id, now, has_new_entries=False)
     elif visit.outcome is Outcome.FETCHED and not visit.detail.startswith(SitemapKind.UNKNOWN):
         _apply_sitemap_hints(visit, context, now)
-        context.sitemap_schedule.record_read(
+        context.revisit.sitemap_schedule.record_read(
             visit.id, now, has_new_entries=bool(visit.sitemap_hints or visit.file_refs)
         )
-    elif visit.outcome is not Outcome.REDIRECT and context.sitemap_schedule.record_failure(
+    elif visit.outcome is not Outcome.REDIRECT and context.revisit.sitemap_schedule.record_failure(
         visit.id, now, visit.outcome is Outcome.GONE
     ):
-        context.revisit_schedule.clear_sitemap_hints(
-            context.sitemap_hints.replace_hints(visit.id, [], now), now, announcer
+        context.revisit.schedule.clear_sitemap_hints(
+            context.storage.sitemap_hints.replace_hints(visit.id, [], now), now, announcer
         )
 
 
@@ -101,10 +109,10 @@ def enqueue_sitemaps(
     file_refs: Sequence[FileRef], context: CrawlContext, now: float, referrer_id: int = 0, level: int = 0
 ) -> None:
     """Queue unknown sitemaps and feeds ahead of pages."""
-    known = context.url_store.get([ref.url for ref in file_refs])
+    url_filter, known = context.frontier.url_filter, context.frontier.url_store.get([ref.url for ref in file_refs])
     entries = {}
     for ref in file_refs:
-        if ref.url not in known and level <= MAX_INDEX_DEPTH and context.url_filter.can_add_sitemap(get_host(ref.url)):
+        if ref.url not in known and level <= MAX_INDEX_DEPTH and url_filter.can_add_sitemap(get_host(ref.url)):
             candidate = CandidateUrl(
                 ref.url,
                 ref.request_url,
@@ -115,7 +123,7 @@ def enqueue_sitemaps(
                 role=ref.role,
             )
             entries[ref.url] = FrontierEntry(candidate, UrlState.QUEUED)
-    context.url_store.insert_and_enqueue(list(entries.values()), now)
+    context.frontier.enqueue(list(entries.values()), now)
 
 
 def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> None:
@@ -127,12 +135,12 @@ def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> Non
     for hint in visit.sitemap_hints:
         if can_list_url(visit.url, hint.url, context, named_by_robots):
             priority = hint.priority if hint.priority >= 0 else 0.5
-            level = 1 + context.url_filter.get_sitemap_depth(get_host(hint.url))
+            level = 1 + context.frontier.url_filter.get_sitemap_depth(get_host(hint.url))
             discovered[hint.url] = DiscoveredUrl(level, False, source, visit, hint.request_url, priority=priority)
             hints[hint.url] = hint
-        elif context.url_filter.should_record(visit.url, Reason.FOREIGN_SITEMAP):
+        elif context.frontier.url_filter.should_record(visit.url, Reason.FOREIGN_SITEMAP):
             discovered[hint.url] = DiscoveredUrl(1, True, source, visit, hint.request_url)
-    first = context.url_store.next_id
+    first = context.frontier.url_store.next_id
     ids = enqueue_discovered(discovered, context, now)
     stored = [(ids[url], hint) for url, hint in hints.items() if url in ids]
     if context.ordering.uses_sitemap_priority:
@@ -140,24 +148,24 @@ def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> Non
             {ids[url]: discovered[url].priority for url in hints if ids.get(url, first) < first}, context
         )
     announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
-    context.revisit_schedule.clear_sitemap_hints(
-        context.sitemap_hints.replace_hints(visit.id, stored, visit.visited_at), now, announcer
+    context.revisit.schedule.clear_sitemap_hints(
+        context.storage.sitemap_hints.replace_hints(visit.id, stored, visit.visited_at), now, announcer
     )
     revisit_hints = {id_: RevisitHint(hint.lastmod, hint.is_date_only, hint.changefreq) for id_, hint in stored}
-    context.revisit_schedule.set_sitemap_hints(revisit_hints, now, announcer)
-    if context.revisit_schedule.is_site_trusted(get_site(visit.url)):
-        newer = context.sitemap_hints.find_newer([id_ for id_, hint in stored if hint.lastmod])
-        context.stats["announced"] += context.revisit_schedule.mark_announced(newer, now, announcer)
+    context.revisit.schedule.set_sitemap_hints(revisit_hints, now, announcer)
+    if context.revisit.schedule.is_site_trusted(get_site(visit.url)):
+        newer = context.storage.sitemap_hints.find_newer([id_ for id_, hint in stored if hint.lastmod])
+        context.stats.announced += context.revisit.schedule.mark_announced(newer, now, announcer)
 
 
 def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -> None:
     """Apply sitemap priorities to URLs that are queued already."""
-    stored = context.sitemap_hints.load_hints(list(priorities))
+    stored = context.storage.sitemap_hints.load_hints(list(priorities))
     old_priorities = {
         id_: stored[id_].priority if id_ in stored and stored[id_].priority >= 0 else DEFAULT_PRIORITY
         for id_ in priorities
     }
-    context.queue.apply_rank_gains(
+    context.frontier.raise_ranks(
         context.ordering.compute_sitemap_gains(
             {id_: priority - old_priorities[id_] for id_, priority in priorities.items()}
         )
@@ -171,9 +179,9 @@ def can_list_url(sitemap: str, url: Url, context: CrawlContext, named_by_robots:
 
 def _is_named_by_robots(host: Host, sitemap: str, context: CrawlContext, named_by_robots: dict[Host, bool]) -> bool:
     if host not in named_by_robots:
-        robots = context.hosts.get_robots(host)
+        robots = context.frontier.hosts.get_robots(host)
         named_by_robots[host] = (
-            robots is not None and sitemap in build_robots_rules(robots, context.agent_token).sitemaps
+            robots is not None and sitemap in build_robots_rules(robots, context.options.agent_token).sitemaps
         )
     return named_by_robots[host]
 
@@ -183,33 +191,33 @@ def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> No
     for ref in visit.file_refs:
         if ref.role is not UrlRole.CHANGE_LIST or get_host(ref.url) != get_host(visit.url):
             continue
-        known = context.url_store.get([ref.url]).get(ref.url)
-        if known is None or context.change_lists.is_abandoned(known.id):
-            request_url = context.change_lists.build_first_request(
-                ref.url, context.url_store.get_host_id(get_host(visit.url)), visit
+        known = context.frontier.url_store.get([ref.url]).get(ref.url)
+        if known is None or context.revisit.change_lists.is_abandoned(known.id):
+            request_url = context.revisit.change_lists.build_first_request(
+                ref.url, context.frontier.url_store.get_host_id(get_host(visit.url)), visit
             )
             if known is None:
                 new = CandidateUrl(ref.url, request_url, 0, UrlSource.SITEMAP, visit.id, role=UrlRole.CHANGE_LIST)
-                context.change_lists.register_list(
-                    context.url_store.insert_and_enqueue([FrontierEntry(new, UrlState.VISITED)], now)[ref.url]
+                context.revisit.change_lists.register_list(
+                    context.frontier.enqueue([FrontierEntry(new, UrlState.VISITED)], now)[ref.url]
                 )
             else:
-                context.change_lists.reactivate_list(known.id, request_url)
+                context.revisit.change_lists.reactivate_list(known.id, request_url)
 
 
 def _process_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
     """Mark announced pages as due, and queue new pages above the threshold."""
-    if not context.change_lists.is_registered(visit.id):
+    if not context.revisit.change_lists.is_registered(visit.id):
         return None
     if visit.outcome is Outcome.RETRY:
-        return context.change_lists.record_retry(visit.id, now)
+        return context.revisit.change_lists.record_retry(visit.id, now)
     if visit.outcome is not Outcome.FETCHED or not is_valid_answer(visit):
-        context.crawl_log.write_message(
+        context.log.write_message(
             f"{visit.url} returned no change list (status {visit.status}); its pages are scheduled without it"
         )
-        return context.change_lists.record_failure(visit, now)
+        return context.revisit.change_lists.record_failure(visit, now)
     hints = {hint.url: hint for hint in visit.sitemap_hints if get_host(hint.url) == get_host(visit.url)}
-    known = context.url_store.get(hints)
+    known = context.frontier.url_store.get(hints)
     priorities = {
         url: DELETED_PRIORITY if hint.is_deleted else hint.priority if hint.priority >= 0 else DEFAULT_PRIORITY
         for url, hint in hints.items()
@@ -217,13 +225,13 @@ def _process_change_list(visit: Visit, context: CrawlContext, now: float) -> Non
     new = {
         url: DiscoveredUrl(1, False, UrlSource.SITEMAP, visit, hint.request_url, priority=priorities[url])
         for url, hint in hints.items()
-        if url not in known and not hint.is_deleted and context.change_lists.is_above_threshold(priorities[url])
+        if url not in known and not hint.is_deleted and context.revisit.change_lists.is_above_threshold(priorities[url])
     }
     enqueue_discovered(new, context, now)
-    context.revisit_schedule.mark_announced({found.id: now for found in known.values()}, now, Announcer.PUBLISHER)
-    context.change_lists.record_part(
+    context.revisit.schedule.mark_announced({found.id: now for found in known.values()}, now, Announcer.PUBLISHER)
+    context.revisit.change_lists.record_part(
         visit, [(known[url].id, priorities[url]) for url in known], visit.change_list_next, now
     )
-    context.catalog.record_missing([known[url].id for url in known if hints[url].is_deleted])
-    context.stats["announced"] += len(known)
+    context.storage.catalog.record_missing([known[url].id for url in known if hints[url].is_deleted])
+    context.stats.announced += len(known)
     return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import CrawlContext, load_url_rows
+from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.archive_pages import archive_versions, write_pages
 from sanderling.crawl.stages.change_detection import classify_changes, schedule_visits
 from sanderling.crawl.stages.discovered_urls import enqueue_links
@@ -40,14 +40,14 @@ def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float)
             without_file.append(visit.id)
             continue
         ref = tvi_refs[0]
-        known = context.url_store.get([ref.url]).get(ref.url)
+        known = context.frontier.url_store.get([ref.url]).get(ref.url)
         if known is None:
             candidate = CandidateUrl(ref.url, ref.request_url, 0, UrlSource.LINK, visit.id, role=UrlRole.TVI_FILE)
-            tvi_id = context.url_store.insert_and_enqueue([FrontierEntry(candidate, UrlState.VISITED)], now)[ref.url]
+            tvi_id = context.frontier.enqueue([FrontierEntry(candidate, UrlState.VISITED)], now)[ref.url]
         else:
             tvi_id = known.id
-        context.tvi_files.record_file(visit.id, tvi_id)
-    context.tvi_files.delete_pages(without_file)
+        context.revisit.tvi_files.record_file(visit.id, tvi_id)
+    context.revisit.tvi_files.delete_pages(without_file)
 
 
 def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> list[ArchivedVisit]:
@@ -56,19 +56,19 @@ def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) 
         page: visit
         for visit in visits
         if visit.role is UrlRole.TVI_FILE
-        for page in context.tvi_files.take_requested_pages(visit.id)
+        for page in context.revisit.tvi_files.take_requested_pages(visit.id)
     }
     if not requested:
         return []
-    previous, urls = context.catalog.load_page_states(list(requested)), load_urls(context.db, list(requested))
+    previous, urls = context.storage.catalog.load_page_states(list(requested)), load_urls(context.db, list(requested))
     visits_by_page = {
         page: _apply_tvi_file(Url(urls[page]), visit, previous[page], context)
         for page, visit in requested.items()
         if page in previous
     }
     unusable = [page for page in requested if visits_by_page.get(page) is None]
-    context.tvi_files.delete_pages(unusable)
-    context.revisit_schedule.postpone(unusable, now, "its TVI file could not be applied")
+    context.revisit.tvi_files.delete_pages(unusable)
+    context.revisit.schedule.postpone(unusable, now, "its TVI file could not be applied")
     return _store_versions([visit for visit in visits_by_page.values() if visit is not None], previous, context, now)
 
 
@@ -87,10 +87,10 @@ def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlCo
             detail="according to its TVI file",
         )
     table = parse_table(tvi_visit.fingerprints.get("table", b"")) if tvi_visit.outcome is Outcome.FETCHED else None
-    location = context.catalog.find_body_location(old.visit_id)
+    location = context.storage.catalog.find_body_location(old.visit_id)
     if table is None or location is None or not old.is_present:
         return None
-    stored = read_record(context.archive.folder, RecordLocation(*location))
+    stored = read_record(context.storage.archive.folder, RecordLocation(*location))
     body = patch_page(stored.body, table, old.charset or "utf-8")
     if body is None:
         return None
@@ -127,13 +127,13 @@ def _store_versions(
     visits: Sequence[Visit], previous: Mapping[int, PageState], context: CrawlContext, now: float
 ) -> list[ArchivedVisit]:
     """Store patched pages with the steps of the pipeline, without leases."""
-    rows = load_url_rows(context.db, [visit.id for visit in visits])
+    rows = context.frontier.load_rows([visit.id for visit in visits])
     ids = enqueue_links(visits, rows, context, now)
     request_urls = {id_: row.request_url for id_, row in rows.items()}
     pages = archive_versions(visits, request_urls, previous, ids, context)
     schedule_visits(pages.archived, previous, classify_changes(pages.archived, previous, context), context, now)
     write_pages(pages, previous, context)
     for item in pages.archived:
-        context.stats[item.visit.outcome] += 1
-        context.stats["unchanged"] += item.visit.outcome is Outcome.FETCHED and not item.has_changed
+        context.stats.outcomes[item.visit.outcome] += 1
+        context.stats.unchanged += item.visit.outcome is Outcome.FETCHED and not item.has_changed
     return list(pages.archived)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.crawl.context import CrawlContext, UrlRow, load_url_rows
-from sanderling.crawl.stages.redirects import get_self_redirect_target, validate_redirect
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.redirects import get_self_redirect_target, resolve_loops, validate_redirect
 from sanderling.frontier.leases import Lease
+from sanderling.frontier.url_rows import UrlRow
 from sanderling.models import Outcome, Visit
 from sanderling.revisit.missing_pages import mark_outages, mark_soft_404
 from sanderling.storage.catalog import PageState
@@ -37,17 +38,19 @@ class VisitBatch(Struct, frozen=True):
 
 def interpret_visits(visits: Sequence[Visit], context: CrawlContext) -> VisitBatch:
     """Classify visits. Those of expired leases are dropped and counted."""
-    leases = context.queue.find_held_leases([(visit.id, visit.token) for visit in visits])
+    leases = context.frontier.find_held_leases([(visit.id, visit.token) for visit in visits])
     current = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]
-    context.stats["fenced"] += len(visits) - len(current)
+    context.stats.stale_results += len(visits) - len(current)
     current = [mark_soft_404(visit) for visit in current]
-    previous = context.catalog.load_page_states([v.id for v in current if v.outcome not in UNCATALOGED_OUTCOMES])
-    current = mark_outages(current, previous, context.catalog.load_fingerprint)
+    previous = context.storage.catalog.load_page_states(
+        [v.id for v in current if v.outcome not in UNCATALOGED_OUTCOMES]
+    )
+    current = mark_outages(current, previous, context.storage.catalog.load_fingerprint)
     host_ids = {visit.id: leases[visit.id].host_id for visit in current}
-    known = context.notice_clusters.mark_notices(current, previous, host_ids)
-    rows = load_url_rows(context.db, [visit.id for visit in known])
+    known = context.revisit.notice_clusters.mark_notices(current, previous, host_ids)
+    rows = context.frontier.load_rows([visit.id for visit in known])
     redirected = [validate_redirect(visit, rows[visit.id]) for visit in known]
-    resolved, loop_page_ids = context.redirect_loops.resolve_loops(redirected, previous)
+    resolved, loop_page_ids = resolve_loops(redirected, previous, context)
     stored = [
         visit
         for visit in resolved

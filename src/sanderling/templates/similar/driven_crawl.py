@@ -104,27 +104,27 @@ def let_wait(coordinator: Coordinator, urls: Iterable[str]) -> dict[Url, int]:
     """
     house, now = coordinator.context, coordinator.clock()
     spellings = [spelling for url in urls if (spelling := normalize_url(url)) is not None]  # a guess may be too long
-    known = house.url_store.get([spelling.url for spelling in spellings])
+    known = house.frontier.url_store.get([spelling.url for spelling in spellings])
     entries = {
-        found.url: house.url_filter.admit(
+        found.url: house.frontier.url_filter.admit(
             CandidateUrl(found.url, found.distinct_request_url, 1, UrlSource.LINK, rank=RANKS), False, now
         )
         for found in spellings
         if found.url not in known
     }
-    return house.url_store.insert_and_enqueue([entry for entry in entries.values() if entry is not None], now)
+    return house.frontier.enqueue([entry for entry in entries.values() if entry is not None], now)
 
 
 def begin_with_samples(coordinator: Coordinator, looks: Sequence[PageView], above: Mapping[Url, int]) -> None:
     """Visit the samples first and then the home page; directories between them when the samples' links are known."""
     house, order = coordinator.context, _driven(coordinator)
-    samples = [known.id for known in house.url_store.get([Url(look.url) for look in looks]).values()]
+    samples = [known.id for known in house.frontier.url_store.get([Url(look.url) for look in looks]).values()]
     homes = {id_ for url, id_ in above.items() if url == f"{get_host(url)}/"}
     between = {id_: url for url, id_ in above.items() if id_ not in homes}
     for url in between.values():
         order.ranks[url] += RANKS
     with transaction(house.db):
-        house.queue.apply_rank_gains(
+        house.frontier.raise_ranks(
             dict.fromkeys(between, -RANKS) | dict.fromkeys(homes, RANKS) | dict.fromkeys(samples, AT_ONCE)
         )
 
@@ -136,7 +136,7 @@ def bring_rest(folder: Path, request: CrawlRequest, kept: set[int]) -> None:
         house, bounds = coordinator.context, coordinator.limits
         with transaction(house.db):
             requeue_parked_pages(house, kept)
-            house.queue.apply_rank_gains(dict.fromkeys(kept, AT_ONCE))
+            house.frontier.raise_ranks(dict.fromkeys(kept, AT_ONCE))
         coordinator.limits = CrawlLimits(
             coordinator.earlier_page_count + len(kept), bounds.time_limit, bounds.size_limit
         )
@@ -149,7 +149,7 @@ def rerank_waiting(coordinator: Coordinator) -> None:
     """Move what waits by what was learned; call home what migrants keep and we want, at no cost to the budget."""
     house, order, bounds = coordinator.context, _driven(coordinator), coordinator.limits
     with transaction(house.db):
-        house.queue.apply_rank_gains(order.pop_rank_gains())
+        house.frontier.raise_ranks(order.pop_rank_gains())
         called = requeue_parked_pages(house, order.calls())
     coordinator.limits = CrawlLimits(bounds.page_limit + called, bounds.time_limit, bounds.size_limit)
 
@@ -212,7 +212,7 @@ def revisit_hubs(
         with transaction(db):
             hubs = hubs_of(db, ids)
             requeue_pages(db, hubs, rank=-FIRST)
-            coordinator.context.queue.apply_rank_gains(dict.fromkeys(hubs, FIRST))
+            coordinator.context.frontier.raise_ranks(dict.fromkeys(hubs, FIRST))
         if on_start:
             on_start(coordinator)
 

@@ -131,11 +131,11 @@ class Attendant:
             for id_, url in rows.fetchall():
                 drive.place(url, id_)
             with transaction(house.db):
-                house.revisit_schedule.postpone(hubs_of(house.db, [look.id for look in looks]), self.clock(), ASKED_FOR)
+                house.revisit.schedule.postpone(hubs_of(house.db, [look.id for look in looks]), self.clock(), ASKED_FOR)
         if not self.searches:
-            self.seen = house.catalog.next_visit_id - 1
+            self.seen = house.storage.catalog.next_visit_id - 1
         self.searches.append(Search(brief, drive, self.clock(), set()))
-        house.crawl_log.write_message(f"crawl_more: pages like those of {brief.query!r} are looked for")
+        house.log.write_message(f"crawl_more: pages like those of {brief.query!r} are looked for")
 
     def _go_on(self, house: CrawlContext, log: EventLog) -> None:
         rows = house.db.execute(
@@ -149,7 +149,7 @@ class Attendant:
             search.drive.pop_rank_gains()
             waiting = promising(search.drive)
             with transaction(house.db):
-                house.queue.apply_rank_gains(dict.fromkeys(waiting - search.moved, FIRST))
+                house.frontier.raise_ranks(dict.fromkeys(waiting - search.moved, FIRST))
             search.moved |= waiting
             age = self.clock() - search.begun
             search.found = count_new(house.db, search.drive.matches)

@@ -1,0 +1,128 @@
+"""Frontier of a crawl: the known URLs, their queue and leases, and the hosts.
+
+    enqueue -> queued -> lease -> leased -> complete -> visited, skipped, failed or gone
+                 ^                              |
+                 +---------- requeue -----------+
+
+The tables `urls`, `queue`, `leases` and `hosts` are written only in this package. What concerns one part is a method of
+that part (`url_store`, `url_filter`, `queue`, `hosts`); what must stay consistent between parts is a method here. The
+caller holds the transaction.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sanderling.db.connection import Connection
+from sanderling.frontier import requeue
+from sanderling.frontier.eviction import CollectionLimit
+from sanderling.frontier.host_quota import HostQuota
+from sanderling.frontier.hosts import HostStore, get_failed_host_state
+from sanderling.frontier.leases import Lease, LeaseOutcome
+from sanderling.frontier.ordering.protocol import HostPreference
+from sanderling.frontier.politeness import UNBOUNDED, Politeness
+from sanderling.frontier.queue import UrlQueue
+from sanderling.frontier.ready_hosts import HostCapacity, ReadyHost
+from sanderling.frontier.url_cache import UrlCache
+from sanderling.frontier.url_filter import UrlFilter
+from sanderling.frontier.url_rows import UrlRow, load_url_rows
+from sanderling.frontier.url_store import FrontierEntry, UrlStore
+from sanderling.models import FetchBatch, Host, Reason, Url, UrlState
+
+
+class Frontier:
+    """Decides what is fetched next, and records how each fetch ends."""
+
+    def __init__(
+        self,
+        db: Connection,
+        url_filter: UrlFilter,
+        politeness: Politeness,
+        host_preference: HostPreference = HostPreference.BEST,
+        *,
+        url_cache: UrlCache | None = None,
+        max_pages_per_host: int = 0,
+        max_pages: int = 0,
+    ) -> None:
+        self.db = db
+        self.url_filter = url_filter
+        self.url_store = UrlStore(db, url_cache)
+        self.hosts = HostStore(db)
+        self.quota = HostQuota(db, max_pages_per_host) if max_pages_per_host else None  # None: no limit per host
+        self.queue = UrlQueue(db, politeness, host_preference, self.quota)
+        self.collection_limit = CollectionLimit(db, max_pages) if max_pages else None  # None: no limit
+        if self.quota is not None:
+            url_filter.full_hosts.update(self.quota.find_full_hosts())
+
+    @property
+    def politeness(self) -> Politeness:
+        return self.queue.politeness
+
+    def begin_run(self, now: float) -> None:
+        """Requeue the leases of an earlier run, and reset hosts that it gave up."""
+        self.queue.release_all_leases()
+        self.reset_hosts()
+        self.hosts.repair_clock(now, self.politeness.delay_seconds)
+
+    def load_rows(self, url_ids: Sequence[int]) -> dict[int, UrlRow]:
+        return load_url_rows(self.db, url_ids)
+
+    def enqueue(self, entries: Sequence[FrontierEntry], now: float) -> dict[Url, int]:
+        """Insert new URLs, and queue those that the filter admitted; return their ids."""
+        return self.url_store.insert_and_enqueue(entries, now)
+
+    def find_ready_hosts(
+        self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
+    ) -> list[ReadyHost]:
+        """Return the hosts whose crawl delay has passed, best first, with the share of each."""
+        return self.queue.find_ready_hosts(workers, now, limit, get_capacity)
+
+    def lease(self, ready_host: ReadyHost, worker: str, limit: int, now: float) -> FetchBatch | None:
+        """Lease the best URLs of a ready host to a worker; None: none is ready."""
+        return self.queue.lease_host(ready_host, worker, limit, now)
+
+    def find_held_leases(self, tokens: Sequence[tuple[int, int]]) -> dict[int, Lease]:
+        """Return the leases that these (URL id, token) pairs still hold."""
+        return self.queue.find_held_leases(tokens)
+
+    def complete(self, outcomes: Sequence[LeaseOutcome]) -> None:
+        """End leases: each URL gets its final state, or is queued again."""
+        self.queue.complete_leases(outcomes)
+
+    def requeue(self, url_ids: Iterable[int], rank: float = 0.0) -> None:
+        """Queue known pages for a revisit, in this order; duplicates are queued once."""
+        requeue.requeue_pages(self.db, url_ids, rank)
+
+    def rerank(self, get_rank: Callable[[int, int], float]) -> None:
+        """Rank all queued pages again; `get_rank` maps URL id and depth to a rank."""
+        requeue.rerank_queued_pages(self.db, get_rank)
+
+    def raise_ranks(self, gains: Mapping[int, float]) -> None:
+        """Raise the rank of queued URLs; URLs no longer queued are ignored."""
+        self.queue.apply_rank_gains(gains)
+
+    def delay_host(self, host_id: int, until: float, reason: Reason, *, with_address: bool = False) -> None:
+        """Send no request to a host before this time; `with_address`: nor to other hosts at its address."""
+        if with_address:
+            self.hosts.delay_address(host_id, until, reason)
+        else:
+            self.hosts.delay_host(host_id, until, reason)
+
+    def give_up_host(self, host_id: int, host: Host, reason: Reason, detail: str = "") -> tuple[UrlState, int]:
+        """Give up a host for this session, and reject new URLs of it.
+
+        Returns the final state of its queued URLs and their number.
+        """
+        self.url_filter.failed_hosts[host] = reason
+        state = get_failed_host_state(reason)
+        return state, self.hosts.give_up(host_id, reason, state, detail)
+
+    def reset_hosts(self) -> None:
+        """Reset every given-up host; a requested Retry-After still applies."""
+        self.hosts.reset_failed_hosts()
+        self.url_filter.failed_hosts.clear()
+
+    def count_page(self, host_id: int, host: Host) -> int:
+        """Count a new page of a host; return how many queued URLs its page limit dropped."""
+        if self.quota is None or not self.quota.add_page(host_id):
+            return 0
+        self.url_filter.full_hosts.add(host)
+        return self.quota.drop_queued(host_id)
