@@ -9,8 +9,10 @@ from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.text import MAX_TEXT
 from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.models import Outcome
 from sanderling.search.document import ParsedHead, build_document
 from sanderling.storage.collection import StoredCollection
+from sanderling.storage.visit_records import load_visit_records
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
@@ -28,13 +30,9 @@ class ArchivedVersion(Struct, frozen=True):
 def list_versions(collection: StoredCollection, url_id: int) -> list[ArchivedVersion]:
     """Return every body that differs from its predecessor, oldest first."""
     versions: list[ArchivedVersion] = []
-    for at, digest, size, *place in collection.db.execute(
-        "SELECT v.at, v.digest, v.size, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
-        " WHERE v.url = ? AND v.outcome = 'fetched' AND v.length > 0 ORDER BY v.at, v.id",
-        (url_id,),
-    ):
-        if not versions or versions[-1].digest != digest:
-            versions.append(ArchivedVersion(len(versions) + 1, at, digest, size, RecordLocation(*place)))
+    for visit in load_visit_records(collection.db, [url_id]):
+        if visit.outcome == Outcome.FETCHED and (not versions or versions[-1].digest != visit.digest):
+            versions.append(ArchivedVersion(len(versions) + 1, visit.fetched_at, visit.digest, visit.size, visit.place))
     return versions
 
 

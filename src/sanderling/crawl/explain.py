@@ -17,7 +17,7 @@ from sanderling.models import Host, Url, UrlSource, UrlState
 from sanderling.revisit.schedule import explain_due_times
 from sanderling.storage.collection import get_meta, get_robots_agent
 from sanderling.storage.link_graph import count_sources
-from sanderling.storage.page_history import COUNT_CHANGES_SQL, estimate_change_class, has_enough_history
+from sanderling.storage.page_history import estimate_change_class, has_enough_history, load_observation
 
 PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
@@ -118,10 +118,8 @@ def _compute_level(db: Connection, row: _ExplainedUrl) -> int:
 def _classify_change_rate(db: Connection, url_id: int) -> tuple[str, str]:
     hint = db.execute("SELECT changefreq FROM hints WHERE url = ?", (url_id,)).fetchone()
     changefreq = hint[0] if hint else ""
-    seen = db.execute(
-        f"SELECT first_seen, last_visit, visits, {COUNT_CHANGES_SQL} FROM pages AS p WHERE url = ?", (url_id,)
-    ).fetchone()
-    first, last, visits, changes = seen or (0.0, 0.0, 0, 0)
+    page = load_observation(db, url_id)
+    first, last, visits, changes = page.first_seen, page.last_visit, page.visits, page.changes
     name = estimate_change_class(first, last, visits, changes, changefreq)
     if has_enough_history(first, last, visits):
         times = "once" if changes == 1 else f"{changes} times"

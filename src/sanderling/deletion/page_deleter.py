@@ -6,16 +6,25 @@ If another page has the same body as a deleted page, the body is rewritten under
 """
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
 from msgspec import Struct, field, msgpack
 
 from sanderling.db.connection import Connection, transaction
+from sanderling.frontier.requeue import mark_deleted
 from sanderling.models import Outcome, Reason, UrlState
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.queries import load_urls
+from sanderling.storage.visit_records import (
+    MovedRecord,
+    VisitRecord,
+    delete_visits,
+    find_shared_bodies,
+    load_visit_records,
+    load_visit_times,
+    move_records,
+)
 from sanderling.warc.archive import Archive
 from sanderling.warc.erase import find_visit_extent
 from sanderling.warc.packer import HttpExchange, pack_response
@@ -35,31 +44,6 @@ class PendingDeletion(Struct):
     urls: dict[str, list[float]] = {}  # deleted URLs with their visit times, both keys of the full-text index
 
 
-class VisitRecord(Struct, frozen=True):
-    """A visit with its archive record."""
-
-    visit_id: int
-    url_id: int
-    fetched_at: float
-    outcome: str
-    record_id: str
-    payload_digest: str
-    digest: bytes
-    file: str
-    offset: int
-    length: int
-
-    @property
-    def place(self) -> RecordLocation:
-        return RecordLocation(self.file, self.offset, self.length)
-
-
-SELECT_VISIT_RECORDS = (
-    "SELECT v.id, v.url, v.at, v.outcome, v.record, v.payload, v.digest, f.name, v.start, v.length"
-    " FROM visits AS v JOIN files AS f ON f.id = v.file WHERE v.length > 0 AND v.url IN ({}) ORDER BY v.at, v.id"
-)
-
-
 class DeletionOptions(Struct, frozen=True):
     now: float
     session: int
@@ -76,7 +60,7 @@ class PageDeleter:
         self.catalog = PageCatalog(db)
         self.url_ids = url_ids
         self.options = options
-        self.shared_bodies = _find_shared_bodies(db, set(url_ids))
+        self.shared_bodies = find_shared_bodies(db, set(url_ids))
         self.page_count = 0
         if isinstance(db, sqlite3.Connection):
             db.execute("PRAGMA secure_delete=ON")  # overwrite deleted rows in the database file
@@ -91,7 +75,7 @@ class PageDeleter:
             clear_pending_deletion(self.db)
 
     def _delete_chunk(self, url_ids: list[int]) -> PendingDeletion:
-        urls, visit_records = load_urls(self.db, url_ids), _load_visit_records(self.db, url_ids)
+        urls, visit_records = load_urls(self.db, url_ids), load_visit_records(self.db, url_ids)
         replaced = self._preserve_shared_bodies(visit_records)
         extents = [
             find_visit_extent(self.archive.folder, place)
@@ -100,28 +84,22 @@ class PageDeleter:
         pending = PendingDeletion(
             [place for place in extents if place is not None], sum(place is None for place in extents)
         )
-        placeholders = ",".join("?" * len(url_ids))
-        for url_id, fetched_at in self.db.execute(f"SELECT url, at FROM visits WHERE url IN ({placeholders})", url_ids):
-            pending.urls.setdefault(urls[url_id], []).append(fetched_at)
-        stored = [url for (url,) in self.db.execute(f"SELECT url FROM pages WHERE url IN ({placeholders})", url_ids)]
+        for url_id, times in load_visit_times(self.db, url_ids).items():
+            pending.urls[urls[url_id]] = times
+        stored = sorted(self.catalog.find_stored(url_ids))
         self.page_count += len(stored)
-        self._delete_rows(url_ids, placeholders)
+        self._delete_rows(url_ids)
         self.catalog.record_removal(stored, self.options.session, self.options.now, Reason.DELETED)
         for url_id in url_ids:
             pending.urls.setdefault(urls[url_id], [])
         return pending
 
-    def _delete_rows(self, url_ids: list[int], placeholders: str) -> None:
-        db = self.db
-        db.execute(f"DELETE FROM digests WHERE visit IN (SELECT id FROM visits WHERE url IN ({placeholders}))", url_ids)
-        db.execute(f"DELETE FROM visits WHERE url IN ({placeholders})", url_ids)
-        db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({placeholders})", url_ids)
+    def _delete_rows(self, url_ids: list[int]) -> None:
+        delete_visits(self.db, url_ids)
+        placeholders = ",".join("?" * len(url_ids))
         for table, column in self.options.page_columns:
-            db.execute(f"DELETE FROM {table} WHERE {column} IN ({placeholders})", url_ids)
-        db.execute(
-            f"UPDATE urls SET state = ?, reason = ?, note = '' WHERE id IN ({placeholders})",
-            (str(self.options.final_state), str(Reason.DELETED), *url_ids),
-        )
+            self.db.execute(f"DELETE FROM {table} WHERE {column} IN ({placeholders})", url_ids)
+        mark_deleted(self.db, url_ids, self.options.final_state)
 
     def _preserve_shared_bodies(self, visit_records: Sequence[VisitRecord]) -> list[RecordLocation]:
         """Rewrite bodies that other pages share with deleted pages; return the records to erase."""
@@ -130,7 +108,7 @@ class PageDeleter:
         for digest in {visit.digest for visit in visit_records if visit.digest in self.shared_bodies}:
             visits = [
                 (visit, record)
-                for visit in _load_visit_records(self.db, self.shared_bodies[digest])
+                for visit in load_visit_records(self.db, self.shared_bodies[digest])
                 if (record := read_record(self.archive.folder, visit.place))
                 and _has_deleted_original(record, deleted_places)
             ]
@@ -148,21 +126,17 @@ class PageDeleter:
         )
         place = self.archive.append(packed.member)
         original = OriginalRecord(packed.record_id, record.url, visit.fetched_at, packed.payload_digest, place)
-        rewritten = [(visit, packed.record_id, packed.payload_digest, place)]
+        rewritten = [MovedRecord(visit, packed.record_id, packed.payload_digest, place)]
         for other, other_record in visit_records:
             if other.visit_id != visit.visit_id:
                 revisit, revisit_place = self.archive.append_revisit(
                     HttpExchange(other_record.url, other.fetched_at, _build_http_head(other_record)), original
                 )
-                rewritten.append((other, revisit.record_id, packed.payload_digest, revisit_place))
+                rewritten.append(MovedRecord(other, revisit.record_id, packed.payload_digest, revisit_place))
         files = {name: self.catalog.upsert_file(name, length) for name, length in self.archive.flush().items()}
-        self.db.executemany(
-            "UPDATE visits SET file = ?, start = ?, length = ?, record = ?, payload = ? WHERE id = ?",
-            [(files[place.file], place.offset, place.length, record_id, payload, old_visit.visit_id)
-             for old_visit, record_id, payload, place in rewritten],
-        )  # fmt: skip
+        move_records(self.db, [(record, files[record.place.file]) for record in rewritten])
         self.catalog.set_body_record(visit.digest, visit.visit_id)
-        return [old_visit.place for old_visit, _, _, _ in rewritten]
+        return [record.visit.place for record in rewritten]
 
 
 def load_pending_deletion(db: Connection) -> PendingDeletion | None:
@@ -173,36 +147,6 @@ def load_pending_deletion(db: Connection) -> PendingDeletion | None:
 
 def clear_pending_deletion(db: Connection) -> None:
     db.execute("DELETE FROM blobs WHERE name = ?", (PENDING_BLOB,))
-
-
-def find_known_urls(db: Connection, matches: Callable[[str], object]) -> list[int]:
-    """Return the ids of matching URLs that are not deleted yet."""
-    rows = db.execute(
-        "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
-        " WHERE u.reason <> ? ORDER BY u.id",
-        (str(Reason.DELETED),),
-    )
-    return [id_ for id_, url in rows if matches(url)]
-
-
-def _load_visit_records(db: Connection, url_ids: Sequence[int]) -> list[VisitRecord]:
-    visit_records: list[VisitRecord] = []
-    for start in range(0, len(url_ids), CHUNK_SIZE):
-        chunk = url_ids[start : start + CHUNK_SIZE]
-        rows = db.execute(SELECT_VISIT_RECORDS.format(",".join("?" * len(chunk))), chunk)
-        visit_records += [VisitRecord(*row) for row in rows]
-    return visit_records
-
-
-def _find_shared_bodies(db: Connection, deleted_ids: set[int]) -> dict[bytes, list[int]]:
-    """Return the digests of bodies that deleted pages share with other pages, and those pages."""
-    sql = "SELECT url, digest FROM visits WHERE outcome = ? AND length > 0"
-    deleted_digests = {digest for url, digest in db.execute(sql, (str(Outcome.FETCHED),)) if url in deleted_ids}
-    sharing: dict[bytes, set[int]] = defaultdict(set)
-    for url, digest in db.execute(sql, (str(Outcome.FETCHED),)):
-        if digest in deleted_digests and url not in deleted_ids:
-            sharing[digest].add(url)
-    return {digest: sorted(urls) for digest, urls in sharing.items()}
 
 
 def _has_deleted_original(record: StoredRecord, deleted_places: set[tuple[str, int]]) -> bool:

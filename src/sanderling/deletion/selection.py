@@ -11,7 +11,8 @@ from sanderling.crawl.open_context import BLOCKLIST_META_KEY
 from sanderling.crawl.reevaluate import RULES_META_KEY
 from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
 from sanderling.db.connection import Connection
-from sanderling.deletion.page_deleter import find_known_urls
+from sanderling.frontier.url_rows import find_urls
+from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import get_meta, open_collection, open_collection_read_only, set_meta
 from sanderling.storage.page_history import find_pages_gone_since, find_pages_unseen_since
 from sanderling.storage.queries import load_urls
@@ -58,15 +59,14 @@ def preview_deletion(folder: Path, selection: DeletionSelection) -> DeletionPrev
             else [DeletionSelection(_load_blocked_patterns(collection.db)), *_load_age_selections(collection.db)]
         )
         ids = list(dict.fromkeys(url for part in selections for url in select_url_ids(collection.db, part)))
-        selected = set(ids)
-        pages = sum(url in selected for (url,) in collection.db.execute("SELECT url FROM pages"))
+        pages = len(PageCatalog(collection.db).find_stored(ids))
         return DeletionPreview(len(ids), pages, list(load_urls(collection.db, ids[:MAX_EXAMPLES]).values()))
 
 
 def select_url_ids(db: Connection, selection: DeletionSelection) -> list[int]:
     expression = compile_patterns(selection.patterns)
     if not selection.is_by_age:
-        return find_known_urls(db, expression.fullmatch) if expression else []
+        return find_urls(db, expression.fullmatch) if expression else []
     url_ids = set(find_pages_gone_since(db, selection.gone_since)) if selection.gone_since is not None else set()
     url_ids.update(find_pages_unseen_since(db, selection.unseen_since) if selection.unseen_since is not None else ())
     urls = load_urls(db, sorted(url_ids))

@@ -1,7 +1,7 @@
 """Read stored URLs: rows for the stages of a crawl, and selections by state, reason or role."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -71,6 +71,16 @@ def select_queued_pages(db: Connection) -> list[StoredUrl]:
     return _build_stored_urls(db.execute(f"{sql} WHERE u.role = ?", (UrlRole.PAGE,)).fetchall())
 
 
+def find_urls(db: Connection, matches: Callable[[str], object]) -> list[int]:
+    """Return the ids of matching URLs that are not deleted yet."""
+    rows = db.execute(
+        "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host"
+        " WHERE u.reason <> ? ORDER BY u.id",
+        (str(Reason.DELETED),),
+    )
+    return [id_ for id_, url in rows if matches(url)]
+
+
 def find_parked_pages(db: Connection) -> list[int]:
     """Return pages that workers keep because they did not match a template filter."""
     return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_SIMILAR,))]
@@ -83,6 +93,12 @@ def find_visited_resources(db: Connection) -> list[int]:
 
 def is_skipped_for(db: Connection, url_id: int, reason: Reason) -> bool:
     return db.execute("SELECT 1 FROM urls WHERE id = ? AND reason = ?", (url_id, reason)).fetchone() is not None
+
+
+def load_state(db: Connection, url_id: int) -> tuple[str, str, int] | None:
+    """Return state, reason and depth of a URL, or None if it is unknown."""
+    row = db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (url_id,)).fetchone()
+    return (row[0], row[1], row[2]) if row else None
 
 
 def get_path(db: Connection, url_id: int) -> str:

@@ -10,14 +10,7 @@ from sanderling.db.connection import Connection, transaction
 from sanderling.dedup.minhash_index import MIN_SIMILARITY
 from sanderling.fingerprint.minhash import estimate_similarity
 from sanderling.search.pending_visits import PendingVisit
-from sanderling.storage.queries import find_url_id
-
-CANONICAL_SQL = """
-    SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-         JOIN marks AS a ON a.url = p.url AND a.kind = 'minhash' JOIN marks AS b ON b.url = ? AND b.kind = 'minhash'
-    WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299
-          AND p.canonical IN ('', h.name || u.path)
-"""
+from sanderling.storage.queries import find_url_id, load_sketches
 
 
 def find_originals(db: Connection, rows: Iterable[PendingVisit], urls: Mapping[int, str]) -> dict[int, int]:
@@ -47,7 +40,7 @@ def find_non_canonical(db: Connection, rows: Sequence[PendingVisit], urls: Mappi
 
 def _is_canonical(db: Connection, original_id: int, copy_id: int) -> bool:
     """Return whether a page can represent its near duplicate."""
-    minhashes = db.execute(CANONICAL_SQL, (copy_id, original_id)).fetchone()
+    minhashes = load_sketches(db, original_id, copy_id)
     return minhashes is not None and estimate_similarity(*minhashes) >= MIN_SIMILARITY
 
 

@@ -18,6 +18,7 @@ from sanderling.search.search_types import Document
 from sanderling.storage.collection import StoredCollection, get_robots_agent, open_collection_read_only
 from sanderling.storage.link_graph import unpack_links
 from sanderling.storage.queries import load_urls
+from sanderling.storage.reports import get_last_visit_id
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
 BATCH_SIZE = 1_000  # visits per commit
@@ -36,12 +37,12 @@ class Indexer:
 
     def count_pending(self) -> int:
         """Return the number of visits not indexed yet."""
-        return self._get_last_visit() - self.index.last_batch
+        return get_last_visit_id(self.collection.db) - self.index.last_batch
 
     def index_batch(self) -> int:
         """Index and commit the next batch. Returns the number of visits."""
         since = self.index.last_batch
-        until = min(since + BATCH_SIZE, self._get_last_visit())
+        until = min(since + BATCH_SIZE, get_last_visit_id(self.collection.db))
         if until <= since:
             return 0
         rows = load_pending_visits(self.collection.db, since, until)
@@ -76,9 +77,6 @@ class Indexer:
         self.index.close()
         self.anchors.close()
         self.collection.close()
-
-    def _get_last_visit(self) -> int:
-        return int(self.collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
 
     def _collect_anchors(self, row: PendingVisit) -> None:
         if row.changed and row.is_latest and row.links:

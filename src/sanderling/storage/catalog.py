@@ -147,16 +147,11 @@ class PageCatalog:
 
     def find_body_locations(self, visit_ids: Sequence[int]) -> dict[int, tuple[str, int, int]]:
         """Return file, offset, and length by visit id, for visits with a record."""
-        found: dict[int, tuple[str, int, int]] = {}
-        for start in range(0, len(visit_ids), SQL_CHUNK_SIZE):
-            part = visit_ids[start : start + SQL_CHUNK_SIZE]
-            rows = self.db.execute(
-                "SELECT v.id, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
-                f" WHERE v.id IN ({','.join('?' * len(part))})",
-                part,
-            )
-            found.update({id_: (name, first, length) for id_, name, first, length in rows})
-        return found
+        sql = (
+            "SELECT v.id, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
+            " WHERE v.id IN ({})"
+        )
+        return {row[0]: (row[1], row[2], row[3]) for row in select_by_ids(self.db, sql, visit_ids)}
 
     def find_body_location(self, visit_id: int) -> tuple[str, int, int] | None:
         return self.find_body_locations([visit_id]).get(visit_id)

@@ -48,6 +48,27 @@ def load_visits(db: Connection, url_id: int) -> list[PastVisit]:
             for at, outcome, reason, status, differ, kinds, size, wire, seconds, digest, stored in rows]  # fmt: skip
 
 
+class PageObservation(Struct, frozen=True):
+    """How long a page is known, and how often it changed significantly."""
+
+    first_seen: float = 0.0
+    last_visit: float = 0.0
+    visits: int = 0
+    changes: int = 0
+    etag: str = ""
+    last_modified: str = ""
+
+
+def load_observation(db: Connection, url_id: int) -> PageObservation:
+    """Return the observation of a page; empty if it is not stored."""
+    row = db.execute(
+        f"SELECT first_seen, last_visit, visits, {COUNT_CHANGES_SQL}, etag, last_modified"
+        " FROM pages AS p WHERE url = ?",
+        (url_id,),
+    ).fetchone()
+    return PageObservation(*row) if row else PageObservation()
+
+
 def find_former_urls(db: Connection, url: str, limit: int = 10) -> list[tuple[int, str]]:
     """Return the URLs that redirect here permanently after a move, nearest first."""
     found: list[tuple[int, str]] = []

@@ -223,6 +223,18 @@ def load_originals(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     return canonical_urls | duplicates
 
 
+def load_sketches(db: Connection, original_id: int, copy_id: int) -> tuple[bytes, bytes] | None:
+    """Return the minhashes of an indexable page without another canonical URL, and of its copy."""
+    row = db.execute(
+        "SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " JOIN marks AS a ON a.url = p.url AND a.kind = 'minhash' JOIN marks AS b ON b.url = ? AND b.kind = 'minhash'"
+        " WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299"
+        " AND p.canonical IN ('', h.name || u.path)",
+        (copy_id, original_id),
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
 def _load_by_id(db: Connection, sql: str, url_ids: Sequence[int]) -> dict[int, str]:
     values: dict[int, str] = {}
     for start in range(0, len(url_ids), SQL_CHUNK_SIZE):

@@ -12,6 +12,7 @@ from sanderling.changes.word_report import DiffReport
 from sanderling.clock import Clock, system_clock
 from sanderling.db.connection import Connection, close_on_finalize
 from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.reports import get_last_visit_id
 from sanderling.storage.signal_log import Signal, SignalEvent, load_last_events
 from sanderling.web.crawl_process import CrawlProcess
 from sanderling.web.queries import dashboard, timeline
@@ -61,9 +62,7 @@ class CollectionCrawlView:
 
     def get_status(self) -> CrawlStatus:
         now, db, totals = self.clock(), self.db, self._get_totals()
-        (visits,) = db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
-        (waiting,) = db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()
-        (in_flight,) = db.execute("SELECT count(*) FROM leases").fetchone()
+        visits, waiting, in_flight = get_last_visit_id(db), *dashboard.count_open_urls(db)
         pages_per_second, bytes_per_second = dashboard.compute_speed(db, now, visits)
         running = self.crawl_process.is_running()
         paused_workers = [row.state == "deactivated" for row in self.crawl_process.list_workers()]

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from sanderling.search.feedback.event_log import build_query_key
 from sanderling.search.feedback.events import UserAction, UserEvent
-from sanderling.search.feedback.unmet_queries import add_unmet_query
+from sanderling.search.feedback.unmet_queries import add_unmet_query, count_open_queries
 from sanderling.web.middleware import is_same_origin
 from sanderling.web.state import DAY_SECONDS, AppState, get_app_state
 
@@ -122,41 +122,28 @@ def report_unmet_query(app_state: AppState, query_id: str, client: str, now: flo
     """
     if not app_state.should_crawl_unmet:
         return None
-    query, urls = _load_ranking(app_state, query_id)
-    db = app_state.event_log.db
-    (waiting,) = db.execute("SELECT count(*) FROM briefs WHERE state <> 'answered'").fetchone()
-    (client_count,) = db.execute(
-        "SELECT count(*) FROM events WHERE client_id = ? AND action_name = 'rating' AND value < 3 AND at > ?",
-        (client, now - DAY_SECONDS),
-    ).fetchone()
-    if not query or waiting >= MAX_UNMET_QUERIES or client_count > MAX_UNMET_PER_CLIENT:
+    log = app_state.event_log
+    query, urls = log.load_ranking(query_id)
+    bad_ratings = log.count_bad_ratings(client, now - DAY_SECONDS)
+    if not query or count_open_queries(log) >= MAX_UNMET_QUERIES or bad_ratings > MAX_UNMET_PER_CLIENT:
         return None
-    return add_unmet_query(app_state.event_log, query, urls, len(urls), now).id
+    return add_unmet_query(log, query, urls, len(urls), now).id
 
 
 def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:
     """Return the client's last search if it was rephrased without a click."""
     if not client:
         return ""
-    row = app_state.event_log.db.execute(
-        "SELECT query_id, key FROM rankings WHERE client_id = ? AND at > ? AND first_position = 1"
-        " ORDER BY at DESC LIMIT 1",
-        (client, now - REPHRASE_SECONDS),
-    ).fetchone()
-    if row is None or row[1] == build_query_key(query) or not set(row[1].split()) & set(build_query_key(query).split()):
+    last = app_state.event_log.find_last_query(client, now - REPHRASE_SECONDS)
+    if last is None:
         return ""
-    sql = "SELECT 1 FROM events WHERE query_id = ? AND action_name IN ('click', 'rating') LIMIT 1"
-    return "" if app_state.event_log.db.execute(sql, (row[0],)).fetchone() else str(row[0])
+    query_id, key = last
+    is_rephrased = key != build_query_key(query) and bool({*key.split()} & {*build_query_key(query).split()})
+    return query_id if is_rephrased and not app_state.event_log.has_response(query_id) else ""
 
 
 def is_own_query(app_state: AppState, query_id: str, client: str) -> bool:
-    sql = "SELECT 1 FROM rankings WHERE query_id = ? AND client_id = ?"
-    return bool(client and app_state.event_log.db.execute(sql, (query_id, client)).fetchone())
-
-
-def _load_ranking(app_state: AppState, query_id: str) -> tuple[str, list[str]]:
-    row = app_state.event_log.db.execute("SELECT query, urls FROM rankings WHERE query_id = ?", (query_id,)).fetchone()
-    return (row[0], msgspec.json.decode(row[1], type=list[str])) if row else ("", [])
+    return bool(client) and app_state.event_log.is_query_of(query_id, client)
 
 
 async def _parse_body(request: Request, kind: type[Any]) -> Any:

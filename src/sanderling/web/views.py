@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from sanderling.changes.feed import ChangeFeedEntry, build_feed_id, write_atom_entries
 from sanderling.changes.word_diff import DiffOperation
 from sanderling.search.feedback.events import ACTION_NUMBERS, UserAction, UserEvent
+from sanderling.search.feedback.learn import list_top_weights
 from sanderling.search.feedback.unmet_queries import list_unmet_queries
 from sanderling.web.queries.signal_stats import list_signals
 from sanderling.web.rendering import render_template
@@ -232,14 +233,10 @@ def stats_page(request: Request) -> Response:
     days = get_int_param(request, "days", 3650) or 30
     since = app_state.clock() - days * DAY_SECONDS
     tables = {group: app_state.event_log.count_events(group, since) for group in ("action", "page", "query", "day")}
-    learned = app_state.event_log.db.execute(
-        "SELECT key, url, weight, clicks, examined, clients, pattern, apriori FROM weights"
-        " WHERE weight <> 0 AND key <> '' ORDER BY abs(weight) DESC LIMIT 30"
-    ).fetchall()
     context = {
         "tables": tables,
         "days": days,
-        "learned": learned,
+        "learned": list_top_weights(app_state.event_log),
         "action_numbers": ACTION_NUMBERS,
         "tracking": app_state.is_tracking,
     }

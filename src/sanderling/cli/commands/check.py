@@ -18,6 +18,7 @@ from sanderling.errors import UsageError
 from sanderling.fetch.address_guard import is_global, parse_ip_literal
 from sanderling.fetch.robots import build_robots_rules, find_deciding_line
 from sanderling.frontier.hosts import HostStore
+from sanderling.frontier.url_rows import load_state
 from sanderling.html.links import extract_metadata
 from sanderling.html.parser import is_html, parse_charset, parse_html
 from sanderling.html.text import render_text
@@ -119,7 +120,7 @@ def check_url(call: CommandCall, raw: str) -> dict[str, object]:
     if has_collection(call.collection):
         with open_collection_read_only(call.collection) as collection:
             id_ = find_url_id(collection.db, spelling.url)
-            row = collection.db.execute("SELECT state, reason, depth FROM urls WHERE id = ?", (id_,)).fetchone()
+            row = load_state(collection.db, id_)
             robots = HostStore(collection.db).get_robots(get_host(spelling.url))
             usual = rewrite_url(spelling.url, load_rules(collection.db))
         agent = build_fetch_settings(_build_request(call)).agent_token

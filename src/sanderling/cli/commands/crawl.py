@@ -40,6 +40,7 @@ from sanderling.errors import UsageError
 from sanderling.models import Reason
 from sanderling.storage.collection import delete_collection, has_collection, open_collection_read_only
 from sanderling.storage.queries import load_skipped_urls
+from sanderling.storage.reports import has_pages
 from sanderling.workers.parking import park_workers
 
 HELP = "Crawl sites into a collection. Run the same command again to resume, or to update a complete crawl."
@@ -142,7 +143,7 @@ def explain_empty_crawl(call: CommandCall) -> bool:
                 "",
             )
             print_message(call, f"nothing from {row.url}: {row.reason or row.state}{note}{advice}")
-        return bool(rows) or not collection.db.execute("SELECT 1 FROM pages LIMIT 1").fetchone()
+        return bool(rows) or not has_pages(collection.db)
 
 
 def _find_advice_keys(note: str) -> list[str]:

@@ -9,10 +9,10 @@ from sanderling.cli.arguments import CommandCall, print_json, print_rows
 from sanderling.config.time_format import format_iso, format_short
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.page_history import (
-    COUNT_CHANGES_SQL,
     PastVisit,
     estimate_change_class,
     find_former_urls,
+    load_observation,
     load_visits,
 )
 from sanderling.storage.queries import resolve_known_url
@@ -40,33 +40,29 @@ def run(call: CommandCall) -> int:
         before = find_former_urls(collection.db, key)
         visits = [visit for old, _ in reversed(before) for visit in load_visits(collection.db, old)]
         visits += load_visits(collection.db, id_)
-        row = collection.db.execute(
-            f"SELECT etag, last_modified, first_seen, last_visit, visits, {COUNT_CHANGES_SQL}"
-            " FROM pages AS p WHERE url = ?",
-            (id_,),
-        ).fetchone()
+        page = load_observation(collection.db, id_)
         note = SitemapHintStore(collection.db).load_hints([id_]).get(id_)
-    etag, modified, first, last, count, changes = row or ("", "", 0.0, 0.0, 0, 0)
-    frequency = estimate_change_class(first, last, count, changes, note.changefreq if note else "")
+    changefreq = note.changefreq if note else ""
+    frequency = estimate_change_class(page.first_seen, page.last_visit, page.visits, page.changes, changefreq)
     if call.json:
         past = [{**msgspec.to_builtins(visit), "at": format_iso(visit.at)} for visit in visits]
         print_json(
             {
                 "url": key,
                 "class": frequency,
-                "etag": etag,
-                "last_modified": modified,
+                "etag": page.etag,
+                "last_modified": page.last_modified,
                 "moved_from": [url for _, url in before],
                 "visits": past,
             }
         )
         return 0
-    looks, turns = ("" if number == 1 else "s" for number in (len(visits), changes))
-    print(f"{key}: {len(visits)} visit{looks}, {changes} change{turns}, class {frequency}")
+    looks, turns = ("" if number == 1 else "s" for number in (len(visits), page.changes))
+    print(f"{key}: {len(visits)} visit{looks}, {page.changes} change{turns}, class {frequency}")
     for _, url in before:
         print(f"moved here from {url}")
-    if etag or modified:
-        print(f"validators: {' '.join(part for part in (etag, modified) if part)}")
+    if page.etag or page.last_modified:
+        print(f"validators: {' '.join(part for part in (page.etag, page.last_modified) if part)}")
     if len(visits) > 1:
         print(
             f"\n{plot_visits(visits)}\n{format_short(visits[0].at)[:16]:<{PLOT_WIDTH - 16}}"

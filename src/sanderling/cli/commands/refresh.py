@@ -42,6 +42,7 @@ from sanderling.crawl.stop import FinishReason
 from sanderling.errors import UsageError
 from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.reports import has_schedule
 from sanderling.workers.parking import park_workers
 
 HELP = "Revisit pages that are due, with conditional requests. Sitemaps and feeds are read first."
@@ -117,7 +118,7 @@ def interrupted(call: CommandCall) -> None:
 def is_collection_empty(call: CommandCall) -> bool:
     """Return whether the collection has no page to revisit."""
     with open_collection_read_only(call.collection) as collection:
-        return collection.db.execute("SELECT 1 FROM due LIMIT 1").fetchone() is None
+        return not has_schedule(collection.db)
 
 
 def load_request(call: CommandCall) -> CrawlRequest:

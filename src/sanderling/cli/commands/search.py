@@ -11,6 +11,7 @@ from sanderling.api.serialize import build_hit_object, format_pieces
 from sanderling.cli.arguments import CommandCall, can_draw, fold_line, parse_whole_number, print_json, print_message
 from sanderling.errors import CollectionError, DiskFull, MissingExtra, UsageError
 from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.reports import get_last_visit_id
 
 if TYPE_CHECKING:  # the index is an optional part
     from sanderling.search.search_types import SearchHit, SearchResults
@@ -113,7 +114,7 @@ def _run_search(call: CommandCall) -> "SearchResults":
 def _warn_index_behind(call: CommandCall, since: int) -> None:
     """Warn how many visits are missing in an index that cannot be updated."""
     with open_collection_read_only(call.collection) as collection:
-        (newest,) = collection.db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
+        newest = get_last_visit_id(collection.db)
     if newest > since:
         print_message(
             call,

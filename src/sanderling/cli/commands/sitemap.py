@@ -14,6 +14,7 @@ from sanderling.errors import UsageError, build_write_error
 from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.page_history import estimate_change_class, has_enough_history
 from sanderling.storage.queries import CatalogRow, load_pages, resolve_known_url
+from sanderling.storage.reports import count_pages_by_host
 from sanderling.urls.normalize import get_host
 
 HELP = "Write a sitemap of the stored pages of a site, with lastmod and changefreq."
@@ -64,10 +65,7 @@ def select_host(collection: StoredCollection, site: str | None) -> str:
     """Return the host of the sitemap; raise UsageError if it is ambiguous."""
     if site:
         return get_host(resolve_known_url(collection, site)[1])
-    rows = collection.db.execute(
-        "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
-    ).fetchall()
+    rows = count_pages_by_host(collection.db)
     if not rows:
         raise UsageError(f"{collection.folder} holds no pages yet")
     if len(rows) > 1:

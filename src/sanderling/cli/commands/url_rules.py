@@ -1,20 +1,18 @@
 """sanderling url-rules: learn which URL variants return the same page."""
 
 import argparse
-from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
 from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
 from sanderling.db.connection import transaction
 from sanderling.errors import UsageError
-from sanderling.models import UrlRole
 from sanderling.storage.collection import StoredCollection, open_collection, open_collection_read_only
+from sanderling.storage.reports import load_dust_samples
 from sanderling.urls.dust import (
     RULE_FORMS,
     DustRule,
     DustRuleKind,
-    DustSample,
     get_site_name,
     learn_rules,
     load_rules,
@@ -62,7 +60,7 @@ def run(call: CommandCall) -> int:
     if call.args.add:
         return _add_rules(call)
     with open_collection_read_only(call.collection) as collection:
-        found = load_rules(collection.db) if call.args.used else learn_rules(_load_pages(collection))
+        found = load_rules(collection.db) if call.args.used else learn_rules(load_dust_samples(collection.db))
     rules = [rule for rule in found if call.args.site is None or _matches_site(call.args.site, rule.site)]
     if call.args.use:
         with open_collection(call.collection) as collection:
@@ -78,21 +76,6 @@ def _save_rules(collection: StoredCollection, rules: list[DustRule]) -> None:
     """Save rules in a transaction; report a full disk."""
     with transaction(collection.db):
         save_rules(collection.db, rules)
-
-
-def _load_pages(collection: StoredCollection) -> Iterator[DustSample]:
-    """Load fetched pages with a digest of their text, or of the body if the text is unknown.
-
-    Without sitemaps and change lists: many servers answer their URLs with a generic page.
-    """
-    for url, digest, mark, sketch in collection.db.execute(
-        "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
-        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'minhash'"
-        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
-        (UrlRole.PAGE,),
-    ):
-        yield DustSample(url, mark or digest, sketch or b"")
 
 
 def _matches_site(pattern_arg: str, site: str) -> bool:

@@ -13,7 +13,8 @@ from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
 from sanderling.search.aliases.anchors import Anchor, Redirect
 from sanderling.search.aliases.finder import SourceText
 from sanderling.storage.link_graph import unpack_links
-from sanderling.storage.queries import find_url_id, load_pages
+from sanderling.storage.queries import find_url_id, load_pages, load_titles
+from sanderling.storage.reports import list_newest_bodies, load_packed_links
 from sanderling.urls.normalize import normalize_url
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import read_record
@@ -31,13 +32,7 @@ class StoredPageRef(NamedTuple):
 
 def list_stored_pages(db: Connection, archive: Path) -> Iterator[StoredPageRef]:
     """Yield the newest body of every page, in archive order."""
-    rows = db.execute(
-        """SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p
-        JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-        JOIN visits AS v ON v.id = p.visit JOIN files AS f ON f.id = v.file
-        WHERE v.length > 0 AND p.duplicate_of = 0 AND p.status BETWEEN 200 AND 299 ORDER BY f.id, v.start"""
-    )
-    for url, file, start, length in rows:
+    for url, file, start, length in list_newest_bodies(db):
         yield StoredPageRef(url, archive, file, start, length)
 
 
@@ -64,10 +59,7 @@ def join_lines(body: bytes) -> bytes:
 
 def load_anchors(db: Connection) -> Iterator[Anchor]:
     """Yield links with text; targets are URL ids."""
-    for source, packed in db.execute(
-        """SELECT h.name || u.path, p.links FROM pages AS p
-        JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host WHERE p.links <> x''"""
-    ):
+    for source, packed in load_packed_links(db):
         links = unpack_links(packed)
         for target, text in zip(links.target_ids, links.anchor_texts, strict=False):
             if text.strip():
@@ -79,6 +71,5 @@ def load_redirects(db: Connection) -> Iterator[Redirect]:
     for page in load_pages(db, "p.location <> ''"):
         normalized = normalize_url(page.location)
         target = find_url_id(db, normalized.url) if normalized else 0
-        row = db.execute("SELECT title FROM pages WHERE url = ?", (target,)).fetchone()
-        if row and row[0]:
-            yield Redirect(page.url, page.location, row[0])
+        if title := load_titles(db, [target]).get(target):
+            yield Redirect(page.url, page.location, title)

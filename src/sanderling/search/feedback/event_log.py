@@ -86,6 +86,33 @@ class EventLog:
         sql = "SELECT at, name, detail FROM signals ORDER BY id DESC LIMIT ?"
         return [SignalEvent(at, Signal(name), 1, detail) for at, name, detail in self.db.execute(sql, (limit,))]
 
+    def load_ranking(self, query_id: str) -> tuple[str, list[str]]:
+        """Return query and URLs of a shown ranking; both empty if it is unknown."""
+        row = self.db.execute("SELECT query, urls FROM rankings WHERE query_id = ?", (query_id,)).fetchone()
+        return (row[0], json.loads(row[1])) if row else ("", [])
+
+    def is_query_of(self, query_id: str, client: str) -> bool:
+        sql = "SELECT 1 FROM rankings WHERE query_id = ? AND client_id = ?"
+        return self.db.execute(sql, (query_id, client)).fetchone() is not None
+
+    def find_last_query(self, client: str, since: float) -> tuple[str, str] | None:
+        """Return id and key of the client's last search since a time, or None."""
+        row = self.db.execute(
+            "SELECT query_id, key FROM rankings WHERE client_id = ? AND at > ? AND first_position = 1"
+            " ORDER BY at DESC LIMIT 1",
+            (client, since),
+        ).fetchone()
+        return (str(row[0]), row[1]) if row else None
+
+    def has_response(self, query_id: str) -> bool:
+        """Return whether a result of this search was clicked or rated."""
+        sql = "SELECT 1 FROM events WHERE query_id = ? AND action_name IN ('click', 'rating') LIMIT 1"
+        return self.db.execute(sql, (query_id,)).fetchone() is not None
+
+    def count_bad_ratings(self, client: str, since: float) -> int:
+        sql = "SELECT count(*) FROM events WHERE client_id = ? AND action_name = 'rating' AND value < 3 AND at > ?"
+        return int(self.db.execute(sql, (client, since)).fetchone()[0])
+
     def delete_expired(self, now: float, days: float = RETENTION_DAYS) -> int:
         """Delete rows older than the retention period. Returns their number."""
         before = now - days * 86400

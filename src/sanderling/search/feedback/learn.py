@@ -170,6 +170,15 @@ class ClickWeights:
             self._version = version
 
 
+def list_top_weights(log: EventLog, limit: int = 30) -> list[tuple[object, ...]]:
+    """List the strongest learned weights: query, page, weight, clicks, views, clients, pattern weights."""
+    sql = (
+        "SELECT key, url, weight, clicks, examined, clients, pattern, apriori FROM weights"
+        " WHERE weight <> 0 AND key <> '' ORDER BY abs(weight) DESC LIMIT ?"
+    )
+    return log.db.execute(sql, (limit,)).fetchall()
+
+
 def load_page_weights(folder: Path) -> dict[str, float]:
     if not (folder / DATABASE).exists():
         return {}

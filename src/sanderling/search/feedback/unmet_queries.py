@@ -50,6 +50,10 @@ def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[Un
     return [UnmetQuery(id_, query, tuple(json.loads(urls)), *rest) for id_, query, urls, *rest in rows]
 
 
+def count_open_queries(log: EventLog) -> int:
+    return int(log.db.execute("SELECT count(*) FROM briefs WHERE state <> 'answered'").fetchone()[0])
+
+
 def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
     with log.lock:
         waiting = [unmet for unmet in list_unmet_queries(log) if unmet.state == OPEN]

@@ -93,6 +93,13 @@ READY_AT_SQL = (
 )
 
 
+def count_open_urls(db: Connection) -> tuple[int, int]:
+    """Return the numbers of queued and of leased URLs."""
+    (waiting,) = db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()
+    (in_flight,) = db.execute("SELECT count(*) FROM leases").fetchone()
+    return waiting, in_flight
+
+
 def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
     """Return queued URLs, then scheduled revisits."""
     rows = db.execute(

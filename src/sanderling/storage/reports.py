@@ -1,0 +1,148 @@
+"""Counts and lists over a whole collection. Like `queries`, these functions read the tables of every package."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sanderling.db.connection import Connection
+from sanderling.models import Reason, UrlRole, UrlState
+from sanderling.storage.queries import URL_STATE_SQL
+from sanderling.urls.dust import DustSample
+
+MAX_LISTED_HOSTS = 20
+IS_PRESENT = "p.status BETWEEN 200 AND 299 AND u.role = 'page'"
+
+
+class CollectionTotals(Struct, frozen=True):
+    """Size of a collection."""
+
+    pages: int
+    page_bytes: int
+    archive_bytes: int
+    hosts: int
+    urls: dict[str, int]  # by state
+    out_of_scope: int
+
+
+class HostDelay(Struct, frozen=True):
+    """A host that is not requested before a time."""
+
+    host: str
+    reason: str
+    until: float
+    waiting: int
+
+
+class RateLimitedHost(Struct, frozen=True):
+    """A host that returned 429 or 503, with the learned crawl delay."""
+
+    host: str
+    count: int
+    last_at: float
+    delay: float
+
+
+def load_totals(db: Connection) -> CollectionTotals:
+    pages, size = db.execute(
+        f"SELECT count(*), coalesce(sum(p.size), 0) FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE {IS_PRESENT}"
+    ).fetchone()
+    (archived,) = db.execute("SELECT coalesce(sum(committed), 0) FROM files").fetchone()
+    (hosts,) = db.execute("SELECT count(DISTINCT host) FROM urls WHERE state = ?", (UrlState.VISITED,)).fetchone()
+    states = dict(db.execute("SELECT state, count(*) FROM urls WHERE role = 'page' GROUP BY state").fetchall())
+    (out_of_scope,) = db.execute(
+        "SELECT count(*) FROM urls WHERE state = ? AND role = 'page' AND reason = ?",
+        (UrlState.SKIPPED, Reason.OUT_OF_SCOPE),
+    ).fetchone()
+    return CollectionTotals(pages, size, archived, hosts, states, out_of_scope)
+
+
+def has_pages(db: Connection) -> bool:
+    return db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is not None
+
+
+def has_schedule(db: Connection) -> bool:
+    """Return whether any page has a planned visit."""
+    return db.execute("SELECT 1 FROM due LIMIT 1").fetchone() is not None
+
+
+def get_last_visit_id(db: Connection) -> int:
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+
+
+def count_reasons(db: Connection, state: UrlState) -> dict[str, int]:
+    """Count pages in a state by reason, most frequent first, without links to other sites."""
+    sql = (
+        f"SELECT u.reason, count(*) FROM urls AS u WHERE {URL_STATE_SQL} = ? AND u.role = 'page' AND u.reason <> ?"
+        " GROUP BY u.reason ORDER BY 2 DESC"
+    )
+    return dict(db.execute(sql, (state, Reason.OUT_OF_SCOPE)).fetchall())
+
+
+def count_pages_by_host(db: Connection) -> list[tuple[str, int]]:
+    """Return hosts with their number of present pages, largest first."""
+    return db.execute(
+        "SELECT h.name, count(*) FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        f" WHERE {IS_PRESENT} GROUP BY h.name ORDER BY 2 DESC"
+    ).fetchall()
+
+
+def count_changes(db: Connection, since: float) -> tuple[int, int, int]:
+    """Count changed pages, significant changes, and significant changes since a time."""
+    pages, changes, recent = db.execute(
+        "SELECT count(DISTINCT url), count(*), coalesce(sum(CASE WHEN at > ? THEN 1 ELSE 0 END), 0)"
+        " FROM changes WHERE kinds <> ''",
+        (since,),
+    ).fetchone()
+    return pages, changes, recent
+
+
+def list_host_delays(db: Connection, now: float) -> list[HostDelay]:
+    """List backed-off hosts with queued URLs, longest delay first."""
+    rows = db.execute(
+        "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
+        f" ORDER BY open_at DESC LIMIT {MAX_LISTED_HOSTS}",
+        (now,),
+    )
+    return [HostDelay(*row) for row in rows]
+
+
+def list_rate_limited_hosts(db: Connection) -> list[RateLimitedHost]:
+    """List hosts by number of rate-limit responses, most frequent first."""
+    rows = db.execute(
+        "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
+        f" ORDER BY complaints DESC, name LIMIT {MAX_LISTED_HOSTS}"
+    )
+    return [RateLimitedHost(*row) for row in rows]
+
+
+def load_dust_samples(db: Connection) -> Iterator[DustSample]:
+    """Yield fetched pages with a digest of their text, or of the body if the text is unknown.
+
+    Sitemaps and change lists are left out: many servers answer their URLs with a generic page.
+    """
+    for url, digest, text_digest, sketch in db.execute(
+        "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
+        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'minhash'"
+        " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
+        (UrlRole.PAGE,),
+    ):
+        yield DustSample(url, text_digest or digest, sketch or b"")
+
+
+def list_newest_bodies(db: Connection) -> list[tuple[str, str, int, int]]:
+    """Return URL, file, offset and length of the newest body of every page, in archive order."""
+    return db.execute(
+        "SELECT h.name || u.path, f.name, v.start, v.length FROM pages AS p"
+        " JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " JOIN visits AS v ON v.id = p.visit JOIN files AS f ON f.id = v.file"
+        " WHERE v.length > 0 AND p.duplicate_of = 0 AND p.status BETWEEN 200 AND 299 ORDER BY f.id, v.start"
+    ).fetchall()
+
+
+def load_packed_links(db: Connection) -> Iterator[tuple[str, bytes]]:
+    """Yield URL and packed links of every page with links."""
+    yield from db.execute(
+        "SELECT h.name || u.path, p.links FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " JOIN hosts AS h ON h.id = u.host WHERE p.links <> x''"
+    )
