@@ -11,16 +11,18 @@ from tests.support.site import Site, tree
 from sanderling.cli.progress import stop_on_signals
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.coordinator import Coordinator, RunSetup
 from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.request import parse_seed
 from sanderling.crawl.session import CrawlRequest, crawl
-from sanderling.crawl.stop import CrawlLimits, FinishReason
+from sanderling.crawl.stop import FinishReason
 from sanderling.db.connection import transaction
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, FetchBatch, Heartbeat, Host, Reason, Url, UrlSource, UrlState
 from sanderling.workers import local
+from sanderling.workers.assignment.ahp_strategy import AhpStrategy
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import WorkerLost
 from sanderling.workers.worker_protocol import send_buffered
 
@@ -126,10 +128,8 @@ def test_crawl_is_complete_only_when_no_url_of_a_given_up_host_is_queued(tmp_pat
             context,
             LosingEngine(context),
             DnsResolver(),
-            CrawlLimits(),
-            worker_count=1,
-            allow_private=True,
-            folder=tmp_path,
+            WorkerAssignment(AhpStrategy()),
+            RunSetup(tmp_path, allow_private=True),
         )
         (tmp_path / "logs").mkdir(exist_ok=True)
         assert coordinator.run() is FinishReason.DONE

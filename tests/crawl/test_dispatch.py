@@ -13,8 +13,7 @@ from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.dispatch import Dispatcher
 from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.request import CrawlRequest, parse_seed
-from sanderling.crawl.stop import CrawlLimits
-from sanderling.crawl.worker_setup import build_coordinator
+from sanderling.crawl.worker_setup import build_assignment, build_run_setup
 from sanderling.db.connection import transaction
 from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_settings import FetchSettings
@@ -57,7 +56,7 @@ def build_dispatcher(
         WorkerAssignment(AhpStrategy()),
         lambda: 1,
         lambda: 0,
-        system_clock,
+        clock=system_clock,
     )
 
 
@@ -140,7 +139,13 @@ def test_crawl_delay_applies_while_no_migrant_runs_at_site(tmp_path: Path) -> No
             context.frontier.enqueue([FrontierEntry(url, UrlState.QUEUED) for url in urls], 1.0)
             context.frontier.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
         engine = RecordingEngine()
-        coordinator = build_coordinator(context, engine, request, tmp_path, CrawlLimits(), DnsResolver(), system_clock)
+        coordinator = Coordinator(
+            context,
+            engine,
+            DnsResolver(),
+            build_assignment(request, engine, system_clock),
+            build_run_setup(request, engine, tmp_path, system_clock),
+        )
         (at_site,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)
         (over_network,) = dispatch_to(coordinator, engine, "m1", "")
         (at_site_again,) = dispatch_to(coordinator, engine, "m1", MIGRANT_URL)

@@ -4,11 +4,13 @@ Each turn receives worker reports, stores and commits them, resolves hosts, disp
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from sanderling.clock import Clock, MonotonicClock, system_clock
+from msgspec import Struct
+
+from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.dispatch import NO_LIMIT, Dispatcher, WorkerEngine
 from sanderling.crawl.host_dns import HostResolver
@@ -19,10 +21,9 @@ from sanderling.db.connection import rollback, transaction
 from sanderling.errors import DiskFull
 from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_settings import MAX_LATENCY_DELAY
-from sanderling.models import Outcome, WorkerReport
+from sanderling.models import Host, Outcome, WorkerReport
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.admin import WorkerAdmin
-from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.report import AssignmentReport, build_report
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.control import ControlChannel
@@ -39,52 +40,74 @@ ADMIN_POLL_SECONDS = 0.1
 MAX_CONSECUTIVE_LOSSES = 50  # crashes in a row: the cause is this machine, not a page
 
 
+class RunSetup(Struct, frozen=True):
+    """How a coordinator runs: its limits and workers, and where due pages come from."""
+
+    folder: Path
+    limits: CrawlLimits = CrawlLimits()
+    worker_count: int = 1
+    max_workers: int = 0  # 0: the number of workers does not follow the load
+    capacity_by_migrant: Mapping[str, int] = {}  # tasks of each migrant next to a web server; each gets a worker
+    list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
+    allow_private: bool = False
+    earlier_page_count: int = 0  # pages fetched in this session by earlier runs
+    queue_due_pages: Callable[[float], int] | None = None  # returns their number; None: not a refresh
+    is_continuous: bool = False  # wait for pages to become due instead of finishing
+    clock: Clock = system_clock
+
+
 class Coordinator:
     """Runs a crawl."""
 
-    def __init__(  # noqa: PLR0913 wired in one place
+    def __init__(
         self,
         context: CrawlContext,
         engine: WorkerEngine,
         resolver: DnsResolver,
-        limits: CrawlLimits,
-        *,
-        worker_count: int,
-        allow_private: bool,
-        folder: Path,
-        assignment: WorkerAssignment | None = None,
-        clock: Clock = system_clock,
+        assignment: WorkerAssignment,
+        setup: RunSetup,
     ) -> None:
         self.context = context
         self.engine = engine
-        self.limits = limits
-        self.worker_count = worker_count
-        self.folder = folder
-        self.clock = clock
-        self.assignment = assignment or WorkerAssignment(AhpStrategy())
-        self.assignment.clock = MonotonicClock(clock)  # a clock that is set back would make workers look silent
-        self.host_resolver = HostResolver(context, resolver, allow_private=allow_private, clock=clock)
+        self.assignment = assignment
+        self.setup = setup
+        self.limits = setup.limits
+        self.folder = setup.folder
+        self.clock = clock = setup.clock
+        self.earlier_page_count = setup.earlier_page_count
+        self.queue_due_pages = setup.queue_due_pages
+        self.host_resolver = HostResolver(context, resolver, allow_private=setup.allow_private, clock=clock)
         self.dispatcher = Dispatcher(
-            context, engine, self.assignment, self._count_remaining_pages, self._count_visited_pages, clock
+            context,
+            engine,
+            assignment,
+            self._count_remaining_pages,
+            self._count_visited_pages,
+            clock=clock,
+            list_migrant_sites=setup.list_migrant_sites,
         )
         self.result_batcher = ResultBatcher(context, clock)
-        self.worker_pool = WorkerPool(engine, self.assignment, folder, self._requeue_leases, clock=clock)
-        self.worker_recovery = WorkerRecovery(context, engine, self.assignment, self.worker_pool, self._commit_results)
-        self.control = ControlChannel(folder)
+        self.worker_pool = WorkerPool(
+            engine,
+            assignment,
+            setup.folder,
+            self._requeue_leases,
+            max_workers=setup.max_workers,
+            capacity_by_place=setup.capacity_by_migrant,
+            clock=clock,
+        )
+        self.worker_recovery = WorkerRecovery(context, engine, assignment, self.worker_pool, self._commit_results)
+        self.control = ControlChannel(setup.folder)
         self.admin = WorkerAdmin(self.control, self.worker_pool, self._build_assignment_report)
-        self.queue_due_pages: Callable[[float], int] | None = None  # returns their number; None: not a refresh
-        self.is_continuous = False  # wait for pages to become due instead of finishing
         self.stop_reason: FinishReason | None = None
         self.stop_requested_at = 0.0
         self.is_forced = False
         self.error_message = ""  # shown to the user if a local problem ended the crawl
         self.started_at = time.monotonic()
-        self.earlier_page_count = 0  # pages fetched in this session by earlier runs
         self.consecutive_losses = 0
         self.next_admin_poll = 0.0
         self.last_receive_at = 0.0
         self.last_clock_time = 0.0
-        self.migrant_places: tuple[str, ...] = ()  # migrants next to web servers; each gets a worker
         self.last_assignment_report: AssignmentReport = {}
         self.cpu_seconds_at_start = time.process_time()
 
@@ -95,9 +118,9 @@ class Coordinator:
         try:
             self.control.open()
             self.worker_pool.load_parked()
-            for _ in range(self.worker_count):
+            for _ in range(self.setup.worker_count):
                 self.worker_pool.create()
-            for place in self.migrant_places:
+            for place in self.setup.capacity_by_migrant:
                 self.worker_pool.create(place)
             while (finish := self._find_finish_reason()) is None:
                 self._receive_reports()
@@ -113,7 +136,7 @@ class Coordinator:
                         on_tick(self.get_progress())
                     if self._is_disk_low():
                         return FinishReason.DISK_FULL
-                    if self.is_continuous and self.stop_reason is None:
+                    if self.setup.is_continuous and self.stop_reason is None:
                         self._refill_queue()
             self._commit_results()
             if on_tick:
@@ -261,7 +284,7 @@ class Coordinator:
         if ready_at is None:
             with transaction(self.context.db):
                 self.worker_recovery.drop_urls_of_failed_hosts()
-            return None if self._refill_queue() or self.is_continuous else FinishReason.DONE
+            return None if self._refill_queue() or self.setup.is_continuous else FinishReason.DONE
         return FinishReason.BACKED_OFF if ready_at - self.clock() > MAX_WAIT_SECONDS else None
 
     def _refill_queue(self) -> int:

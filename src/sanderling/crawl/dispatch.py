@@ -58,7 +58,9 @@ class Dispatcher:
         assignment: WorkerAssignment,
         count_remaining_pages: Callable[[], int],
         count_visited_pages: Callable[[], int],
+        *,
         clock: Clock,
+        list_migrant_sites: Callable[[], frozenset[Host]] = frozenset,
     ) -> None:
         self.context = context
         self.sender = sender
@@ -67,17 +69,18 @@ class Dispatcher:
         self.count_visited_pages = count_visited_pages
         self.clock = clock
         self.build_template_filter: Callable[[FetchBatch], TemplateFilter | None] | None = None  # None: no filter
-        self.list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
+        self.list_migrant_sites = list_migrant_sites  # sites that migrants fetch now
 
     def dispatch_batches(self) -> None:
         """Lease URLs of ready hosts while workers have free slots, then send them."""
         self._update_migrant_sites()
-        self.assignment.has_crawl_delay = self.context.frontier.politeness.delay_seconds > 0
+        has_crawl_delay = self.context.frontier.politeness.delay_seconds > 0
         ordering = self.context.ordering
         is_selective = ordering.is_eager or ordering.is_focused  # better wait for the best hosts
-        can_queue_ahead = self.assignment.has_crawl_delay and not is_selective
-        self.assignment.current_max_tasks = (
-            POLITE_PENDING_FACTOR * self.assignment.max_tasks if can_queue_ahead else self._compute_pending_limit()
+        can_queue_ahead = has_crawl_delay and not is_selective
+        self.assignment.set_load_limit(
+            POLITE_PENDING_FACTOR * self.assignment.max_tasks if can_queue_ahead else self._compute_pending_limit(),
+            has_crawl_delay=has_crawl_delay,
         )
         available, batches = self.assignment.list_available(), list[tuple[str, FetchBatch]]()
         if not available or self.count_remaining_pages() <= 0:

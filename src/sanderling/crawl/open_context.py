@@ -198,8 +198,8 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
         catalog.load_committed_lengths(),
         clock=clock,
         remote_files=remote_archive.list_files() if remote_archive else {},
+        on_file_full=remote_archive.start_upload if remote_archive else None,
     )
-    archive.on_file_full = remote_archive.start_upload if remote_archive else None
     with transaction(db):
         for name, length in archive.get_flushed_lengths().items():
             catalog.upsert_file(name, length)

@@ -26,14 +26,20 @@ class QueueRefill:
     """Queues due pages at each call."""
 
     def __init__(
-        self, context: CrawlContext, budget: RevisitBudget | None, now: float, is_continuous: bool = False
+        self,
+        context: CrawlContext,
+        budget: RevisitBudget | None,
+        now: float,
+        is_continuous: bool = False,
+        on_host_intervals: Callable[[Mapping[Host, float]], None] | None = None,
     ) -> None:
         self.context = context
         self.budget = budget
         self.spends_full_budget = is_continuous and budget is not None  # visits pages early if budget is left
         self.budget_started_at = now - (compute_saved_seconds(context.db, budget, now) if budget else 0.0)
         self.hosts_reset_at = now
-        self.on_host_intervals: Callable[[Mapping[Host, float]], None] | None = None  # gets the change rate of hosts
+        self.is_continuous = is_continuous
+        self.on_host_intervals = on_host_intervals  # gets the change rate of hosts
 
     def __call__(self, now: float) -> int:
         """Queue due lists, or due pages without any. Returns the number of URLs."""

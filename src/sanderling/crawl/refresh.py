@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import SITEMAP_RANK, CrawlContext, RunStats
-from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.coordinator import Coordinator, RunSetup, WorkerEngine
 from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
     MAX_QUEUED_AT_ONCE,
@@ -24,8 +25,8 @@ from sanderling.crawl.reevaluate import apply_ignore_robots_changes, enqueue_all
 from sanderling.crawl.request import CrawlRequest, get_budget, get_policy
 from sanderling.crawl.run import enforce_collection_limit, record_run_end, record_run_start
 from sanderling.crawl.stages.resources import RESOURCE_RANK
-from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
-from sanderling.crawl.worker_setup import build_coordinator, open_engine, prespawn_workers
+from sanderling.crawl.stop import CrawlProgress, FinishReason
+from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.db.connection import transaction
 from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError
@@ -38,6 +39,7 @@ from sanderling.storage.collection import has_collection, set_meta
 from sanderling.storage.queries import load_urls
 from sanderling.urls import dust
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 
 
 class RefreshMode(StrEnum):
@@ -77,7 +79,6 @@ def refresh(
         raise CollectionError(f"no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     build_worker_assignment(request.scheduling)  # raises UsageError before anything is opened
     stats, has_started = RunStats(), False
-    limits = request.limits
 
     def attempt() -> RefreshSummary:
         nonlocal has_started
@@ -89,13 +90,12 @@ def refresh(
             has_started = True
             _apply_user_feedback(context, folder)
             run_engine = engine or open_engine(full_request, folder, spawned)
-            bounds = CrawlLimits(limits.limit, limits.time_limit, limits.size_limit)
-            coordinator = build_coordinator(
-                context, run_engine, full_request, folder, bounds, DnsResolver(clock=clock), clock
-            )
-            _configure_refresh(
-                coordinator, QueueRefill(context, get_budget(request), clock(), mode is RefreshMode.WATCH), mode
-            )
+            assignment = build_assignment(full_request, run_engine, clock)
+            setup = build_run_setup(full_request, run_engine, folder, clock)
+            if mode is not RefreshMode.ALL:
+                refill = _build_refill(context, request, assignment, setup, mode)
+                setup = replace(setup, queue_due_pages=refill, is_continuous=refill.is_continuous)
+            coordinator = Coordinator(context, run_engine, DnsResolver(clock=clock), assignment, setup)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
@@ -104,13 +104,18 @@ def refresh(
     return run_with_store_retries(folder, request.workers.store, attempt) if engine is None else attempt()
 
 
-def _configure_refresh(coordinator: Coordinator, refill: QueueRefill, mode: RefreshMode) -> None:
-    coordinator.queue_due_pages = refill if mode is not RefreshMode.ALL else None
-    coordinator.is_continuous = mode is RefreshMode.WATCH
-    sets = coordinator.assignment.change_rate_sets
-    if sets.set_names:
+def _build_refill(
+    context: CrawlContext, request: CrawlRequest, assignment: WorkerAssignment, setup: RunSetup, mode: RefreshMode
+) -> QueueRefill:
+    sets = assignment.change_rate_sets
+    return QueueRefill(
+        context,
+        get_budget(request),
+        setup.clock(),
+        mode is RefreshMode.WATCH,
         # Looked up at each call, because callers of `refresh` may replace `set_intervals`.
-        refill.on_host_intervals = lambda intervals: sets.set_intervals(intervals)
+        on_host_intervals=(lambda intervals: sets.set_intervals(intervals)) if sets.set_names else None,
+    )
 
 
 def _finish_refresh(

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.choose_ordering import OrderingBuilder, open_ordering, parse_ordering_choice
@@ -27,8 +27,8 @@ from sanderling.crawl.request import (
     parse_seed,
 )
 from sanderling.crawl.run import finish_run, start_run
-from sanderling.crawl.stop import CrawlLimits, CrawlProgress
-from sanderling.crawl.worker_setup import build_coordinator, open_engine, prespawn_workers
+from sanderling.crawl.stop import CrawlProgress
+from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.fetch.dns import DnsResolver
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
 from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
@@ -59,7 +59,7 @@ def crawl(
     """
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
-    limits, stats = request.limits, RunStats()
+    stats = RunStats()
     plan = CrawlPlan(folder, request, seeds, clock, build_ordering or open_ordering)
     running_engine = engine
     map_large_blocks()
@@ -74,11 +74,14 @@ def crawl(
             run_id = start_run(context, full_request, seeds, clock())
             # An engine can be used for one attempt only.
             run_engine, running_engine = running_engine or open_engine(full_request, folder, spawned), None
-            bounds = CrawlLimits(limits.limit, limits.time_limit, limits.size_limit)
-            dns = resolver or DnsResolver(clock=clock)
-            coordinator = build_coordinator(context, run_engine, full_request, folder, bounds, dns, clock)
             session_pages = count_session_pages(context.db, context.run.session)
-            coordinator.earlier_page_count = session_pages - stats.visited_pages
+            setup = replace(
+                build_run_setup(full_request, run_engine, folder, clock),
+                earlier_page_count=session_pages - stats.visited_pages,
+            )
+            assignment = build_assignment(full_request, run_engine, clock)
+            dns = resolver or DnsResolver(clock=clock)
+            coordinator = Coordinator(context, run_engine, dns, assignment, setup)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
@@ -102,7 +105,7 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
     validate_database_url(request.workers.store)
     if request.workers.archive:
         open_file_system(request.workers.archive)
-    return msgspec.structs.replace(request, ordering_choice=parse_ordering_choice(request.ordering, is_new=is_new))
+    return replace(request, ordering_choice=parse_ordering_choice(request.ordering, is_new=is_new))
 
 
 def connect_services(folder: Path, request: CrawlRequest) -> WorkerEngine | None:

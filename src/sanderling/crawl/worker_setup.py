@@ -1,18 +1,16 @@
-"""Start worker engines, and build the coordinator."""
+"""Start worker engines, and derive the setup of a run."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
 
-from sanderling.clock import Clock
+from sanderling.clock import Clock, MonotonicClock
 from sanderling.config.settings import AUTO_WORKERS, WorkerSettings
-from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.coordinator import RunSetup, WorkerEngine
 from sanderling.crawl.request import AUTO_MAX_WORKERS, CrawlRequest, build_fetch_settings, count_workers
 from sanderling.crawl.stop import CrawlLimits
 from sanderling.errors import UsageError
-from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.template_filter import has_parked_pages
 from sanderling.workers.assignment.strategies import HOST_BOUND_STRATEGIES
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
@@ -73,7 +71,7 @@ def build_migrant_addresses(workers: WorkerSettings, folder: Path) -> dict[str, 
     }
 
 
-def build_assignment(request: CrawlRequest, engine: WorkerEngine) -> WorkerAssignment:
+def build_assignment(request: CrawlRequest, engine: WorkerEngine, clock: Clock) -> WorkerAssignment:
     """Build the worker assignment; migrants get only their own sites.
 
     With cookies each host is bound to a worker, or it would see several clients.
@@ -81,40 +79,25 @@ def build_assignment(request: CrawlRequest, engine: WorkerEngine) -> WorkerAssig
     scheduling = request.scheduling
     if request.fetching.cookies and scheduling.schedule not in HOST_BOUND_STRATEGIES:
         scheduling = msgspec.structs.replace(scheduling, schedule="consistent-hash")
-    return build_worker_assignment(scheduling, engine.can_reach if isinstance(engine, LocalEngine) else None)
+    can_reach = engine.can_reach if isinstance(engine, LocalEngine) else None
+    # A clock that is set back would make workers look silent.
+    return build_worker_assignment(scheduling, can_reach, MonotonicClock(clock))
 
 
-def build_coordinator(
-    context: CrawlContext,
-    engine: WorkerEngine,
-    request: CrawlRequest,
-    folder: Path,
-    limits: CrawlLimits,
-    resolver: DnsResolver,
-    clock: Clock,
-) -> Coordinator:
-    coordinator = Coordinator(
-        context,
-        engine,
-        resolver,
-        limits,
-        worker_count=count_workers(request.workers),
-        allow_private=request.fetching.allow_private,
-        folder=folder,
-        assignment=build_assignment(request, engine),
-        clock=clock,
-    )
-    configure_workers(coordinator, engine, request)
-    return coordinator
-
-
-def configure_workers(coordinator: Coordinator, engine: WorkerEngine, request: CrawlRequest) -> None:
-    """Set the maximum pool size, and a worker per migrant.
+def build_run_setup(request: CrawlRequest, engine: WorkerEngine, folder: Path, clock: Clock) -> RunSetup:
+    """Derive limits and workers of a run.
 
     The owner of a server sets the rate of its migrant, so fetch batches may be long.
     """
-    coordinator.worker_pool.max_workers = AUTO_MAX_WORKERS if request.workers.workers == AUTO_WORKERS else 0
-    if isinstance(engine, LocalEngine) and engine.migrant_addresses:
-        coordinator.dispatcher.list_migrant_sites = engine.list_migrant_sites
-        coordinator.worker_pool.capacity_by_place = dict.fromkeys(engine.migrant_addresses, MIGRANT_PENDING_TASKS)
-        coordinator.migrant_places = tuple(engine.migrant_addresses)
+    limits = request.limits
+    migrants = engine if isinstance(engine, LocalEngine) and engine.migrant_addresses else None
+    return RunSetup(
+        folder,
+        CrawlLimits(limits.limit, limits.time_limit, limits.size_limit),
+        worker_count=count_workers(request.workers),
+        max_workers=AUTO_MAX_WORKERS if request.workers.workers == AUTO_WORKERS else 0,
+        capacity_by_migrant=dict.fromkeys(migrants.migrant_addresses, MIGRANT_PENDING_TASKS) if migrants else {},
+        list_migrant_sites=migrants.list_migrant_sites if migrants else frozenset,
+        allow_private=request.fetching.allow_private,
+        clock=clock,
+    )

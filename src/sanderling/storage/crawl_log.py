@@ -26,22 +26,26 @@ class CrawlLog:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = (folder / "crawl.log").open("a", encoding="utf-8", errors="replace")
         self.signals = SignalLog(folder)
-        self.on_line: Callable[[str], object] | None = None  # receives failures and messages
-        self.reports_all_visits = False  # `on_line` also receives successful visits
+        self._on_line: Callable[[str], object] | None = None
+        self._follows_all_visits = False
+
+    def follow(self, on_line: Callable[[str], object], *, all_visits: bool = False) -> None:
+        """Pass every message and failed visit on; `all_visits`: successful ones, too."""
+        self._on_line, self._follows_all_visits = on_line, all_visits
 
     def write_visits(self, visits: Sequence[Visit], url_rows: Mapping[int, HasDepth]) -> None:
         """Write visits: time status size url depth mime address milliseconds digest annotations."""
         logged = [visit for visit in visits if visit.outcome is not Outcome.RETURNED]
         self.file.writelines(_format_visit(visit, url_rows[visit.id].depth) for visit in logged)
-        for visit in logged if self.on_line else ():
-            if self.on_line and (self.reports_all_visits or visit.outcome not in SUCCESS_OUTCOMES):
-                self.on_line(_format_visit(visit, url_rows[visit.id].depth).rstrip())
+        for visit in logged if self._on_line else ():
+            if self._on_line and (self._follows_all_visits or visit.outcome not in SUCCESS_OUTCOMES):
+                self._on_line(_format_visit(visit, url_rows[visit.id].depth).rstrip())
 
     def write_message(self, text: str) -> None:
         """Write a line that is not a visit."""
         self.file.write(f"{_format_time(time.time())} - - {text}\n")
-        if self.on_line:
-            self.on_line(text)
+        if self._on_line:
+            self._on_line(text)
 
     def record_signal(self, signal: Signal, count: int = 1, detail: str = "") -> None:
         self.signals.record(signal, count, detail)

@@ -30,7 +30,14 @@ FILE_NAME_PATTERN = re.compile(r"sanderling-\d{14}-(\d{5,})\.warc\.gz")
 class Archive:
     """An archive opened for writing by `open_archive`, in a single process."""
 
-    def __init__(self, folder: Path, warcinfo_fields: Sequence[HeaderField], clock: Clock, max_file_bytes: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        warcinfo_fields: Sequence[HeaderField],
+        clock: Clock,
+        max_file_bytes: int,
+        on_file_full: Callable[[str], None] | None = None,
+    ) -> None:
         self.folder = folder
         self._warcinfo_fields = warcinfo_fields
         self._clock = clock
@@ -46,7 +53,7 @@ class Archive:
         self._sync_future: Future[None] | None = None
         self._file_number = 0
         self.repairs: list[FileRepair] = []  # applied by `open_archive`
-        self.on_file_full: Callable[[str], None] | None = None  # called with the name of every full file
+        self._on_file_full = on_file_full  # called with the name of every full file
 
     def append(self, member: bytes) -> RecordLocation:
         """Append a gzip member. Its location is durable after the next flush."""
@@ -105,8 +112,8 @@ class Archive:
         self.finish_flush()
         full, length = self._file_name, self._end_offset
         self._create_file()
-        if self.on_file_full:
-            self.on_file_full(full)
+        if self._on_file_full:
+            self._on_file_full(full)
         return {full: length} | self.get_flushed_lengths()
 
     def get_flushed_lengths(self) -> dict[str, int]:
@@ -210,13 +217,14 @@ def open_archive(
     clock: Clock = system_clock,
     max_file_bytes: int = MAX_FILE_BYTES,
     remote_files: Collection[str] = (),
+    on_file_full: Callable[[str], None] | None = None,
 ) -> Archive:
     """Repair the archive folder, then resume its last file or start the next.
 
     Commit `get_flushed_lengths()` after opening. Files in `remote_files` may be missing locally.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    archive = Archive(folder, tuple(warcinfo_fields), clock, max_file_bytes)
+    archive = Archive(folder, tuple(warcinfo_fields), clock, max_file_bytes, on_file_full)
     local_lengths = {
         name: length for name, length in committed.items() if name not in remote_files or (folder / name).exists()
     }

@@ -5,7 +5,7 @@ A worker that is moved or stopped finishes its requests in flight and returns it
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -68,6 +68,8 @@ class WorkerPool:
         folder: Path,
         release_leases: Callable[[str], int],
         *,
+        max_workers: int = 0,
+        capacity_by_place: Mapping[str, int] | None = None,
         clock: Clock = system_clock,
     ) -> None:
         self.engine = engine
@@ -76,8 +78,8 @@ class WorkerPool:
         self.parked_folder = folder / "migrants"
         self.registry = WorkerRegistry(folder / "logs" / "migrants.log", clock)
         self.pending_transitions: dict[str, PendingTransition] = {}
-        self.capacity_by_place: dict[str, int] = {}  # tasks per worker, if not the default
-        self.max_workers = 0  # 0: no resizing
+        self.capacity_by_place = capacity_by_place or {}  # tasks per worker, if not the default
+        self.max_workers = max_workers  # 0: no resizing
         self.resized_at = 0.0
         self.last_queue_size = 0
 

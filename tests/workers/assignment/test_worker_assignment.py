@@ -70,7 +70,7 @@ def test_capacity_depends_on_speed() -> None:
     record_speeds(assignment, quick=0.1, half=0.2, snail=5.0)
     assert [assignment.count_free_slots(name) for name in ("quick", "half", "snail")] == [160, 80, 24]
     assert assignment.build_state("half", HOST).free_slots == 80
-    assignment.current_max_tasks = 16  # at the start of a crawl
+    assignment.set_load_limit(16, has_crawl_delay=False)  # at the start of a crawl
     assert [assignment.count_free_slots(name) for name in ("quick", "half", "snail")] == [16, 16, 16]
 
 

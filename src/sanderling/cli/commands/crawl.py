@@ -177,8 +177,7 @@ def configure_run(call: CommandCall, request: CrawlRequest, coordinator: Coordin
     warn_about_credentials(call, request)
     warn_about_damage(call, coordinator)
     if call.verbose:
-        coordinator.context.log.on_line = lambda line: print(line, file=sys.stderr)
-        coordinator.context.log.reports_all_visits = call.verbose > 1
+        coordinator.context.log.follow(lambda line: print(line, file=sys.stderr), all_visits=call.verbose > 1)
     stop_on_signals(coordinator)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from sanderling.clock import Clock, system_clock
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.config.settings import AssignmentSettings
 from sanderling.errors import UsageError
@@ -25,12 +26,15 @@ def build_strategy(settings: AssignmentSettings) -> AssignmentStrategy:
 
 
 def build_worker_assignment(
-    settings: AssignmentSettings, can_engine_reach: Callable[[str, Host], bool] | None = None
+    settings: AssignmentSettings,
+    can_engine_reach: Callable[[str, Host], bool] | None = None,
+    clock: Clock = system_clock,
 ) -> WorkerAssignment:
     return WorkerAssignment(
         build_strategy(settings),
         is_host_bound=settings.schedule in HOST_BOUND_STRATEGIES,
         is_speed_limited=settings.schedule in SPEED_LIMITED_STRATEGIES,
+        clock=clock,
         can_engine_reach=can_engine_reach,
         change_rate_sets=ChangeRateSets(settings.sets),
     )

@@ -47,6 +47,11 @@ class WorkerAssignment:
         self.cpu_seconds = 0.0  # of all choices
         self.choice_count = 0
 
+    def set_load_limit(self, max_tasks: int, *, has_crawl_delay: bool) -> None:
+        """Limit the tasks of each worker from now on."""
+        self.current_max_tasks = max_tasks
+        self.has_crawl_delay = has_crawl_delay
+
     # Workers
 
     def add_worker(self, worker: str, history: WorkerHistory | None = None, capacity: int = 0) -> None:
