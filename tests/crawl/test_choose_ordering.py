@@ -16,7 +16,8 @@ from sanderling.config.settings import (
 from sanderling.crawl.choose_ordering import parse_ordering_choice
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import UsageError
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 
 
 def run_crawl(site: Site, folder: Path, order: OrderingSettings, limit: int = 0) -> CrawlSummary:
@@ -49,7 +50,7 @@ def test_focused_crawl_spends_budget_on_relevant_half(tmp_path: Path, name: str)
         run_crawl(site, tmp_path, OrderingSettings(), limit=180)  # the topic is stored
         assert sum(path.startswith("/v") for path in site.hits) > 120
         with open_collection_read_only(tmp_path) as collection:
-            assert get_meta(collection.db, "order") == (name or "shark")
+            assert CollectionMeta(collection.db).ordering == (name or "shark")
 
 
 def test_topic_is_read_from_sample_text(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from sanderling.crawl.depth import LevelCounts, load_depth_limits, load_drawn_de
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.errors import UsageError
 from sanderling.models import Url
-from sanderling.storage.collection import open_collection, open_collection_read_only, set_meta
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 
 
 def chain(length: int, name: str) -> dict[str, Page]:
@@ -75,9 +76,9 @@ def test_each_seed_samples_its_depth_once(tmp_path: Path) -> None:
 
 def test_each_seed_is_crawled_to_its_sampled_depth(tmp_path: Path) -> None:
     with Site(chain(9, "x") | chain(9, "y")) as site:
-        drawn_before = f'{{"{site.root}/x0a": 2, "{site.root}/y0a": 5}}'
+        drawn_before = {f"{site.root}/x0a": 2, f"{site.root}/y0a": 5}
         with open_collection(tmp_path) as collection:
-            set_meta(collection.db, "drawn_depths", drawn_before)
+            CollectionMeta(collection.db).drawn_depths = drawn_before
         run_crawl(site, tmp_path, "sample:4", "/x0a", "/y0a")
         assert {path for path in site.hits if path[1] == "x"} == {"/x0a", "/x1a", "/x1b", "/x2a", "/x2b"}
         assert len([path for path in site.hits if path[1] == "y"]) == 11
@@ -91,7 +92,7 @@ def test_each_seed_is_crawled_to_its_sampled_depth(tmp_path: Path) -> None:
 def test_deeper_sampled_depth_shifts_levels_of_other_seeds(tmp_path: Path) -> None:
     with Site(chain(9, "x") | chain(9, "y")) as site:
         with open_collection(tmp_path) as collection:
-            set_meta(collection.db, "drawn_depths", f'{{"{site.root}/x0a": 2}}')
+            CollectionMeta(collection.db).drawn_depths = {f"{site.root}/x0a": 2}
         run_crawl(site, tmp_path, "sample:4", "/x0a")
         with open_collection(tmp_path) as collection:
             limits = load_depth_limits(collection.db, "sample:30", [Url(f"{site.root}/y0a")], FixedRandom(0.5))

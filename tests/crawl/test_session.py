@@ -1,6 +1,5 @@
 """The whole crawler, with worker processes, against a server on loopback."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.request import build_fetch_settings, parse_depth_limit, parse_seed
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl, validate_request
 from sanderling.errors import CollectionError, UsageError
-from sanderling.storage.collection import get_meta, open_collection, open_collection_read_only
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_source_ids
 from sanderling.storage.queries import CatalogRow, find_url_id, load_pages, load_skipped_urls, load_stored_record
 from sanderling.urls import dust
@@ -481,8 +481,7 @@ def test_proxy_password_is_not_stored(login: str, tmp_path: Path) -> None:
             ),
         )
     with open_collection_read_only(tmp_path) as collection:
-        settings = get_meta(collection.db, "settings")
-        assert json.loads(settings)["proxy"] == proxy.root
+        assert CollectionMeta(collection.db).settings["proxy"] == proxy.root
 
 
 def test_collection_has_one_writer(tmp_path: Path) -> None:

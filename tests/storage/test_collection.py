@@ -12,11 +12,11 @@ from sanderling.errors import CollectionError
 from sanderling.storage.collection import (
     StoredCollection,
     delete_collection,
-    get_meta,
     has_collection,
     open_collection,
     open_collection_read_only,
 )
+from sanderling.storage.collection_meta import CollectionMeta
 
 
 def test_invalid_database_is_reported_and_can_be_deleted(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_interrupted_deletion_is_completed_by_the_next_opening(tmp_path: Path, m
     assert not has_collection(tmp_path)
     with open_collection(tmp_path) as collection:
         assert not list(collection.archive_folder.iterdir())
-        assert get_meta(collection.db, "seeds") == ""
+        assert CollectionMeta(collection.db).seeds == []
     assert "sanderling.db-leaving" not in {path.name for path in tmp_path.iterdir()}
 
 

@@ -1,6 +1,5 @@
 """A collection: crawl into it, refresh it, and delete from it."""
 
-import json
 import weakref
 from collections.abc import Callable
 from datetime import datetime
@@ -20,7 +19,8 @@ from sanderling.crawl.session import crawl
 from sanderling.deletion.delete_pages import DeletionReport, delete_pages
 from sanderling.deletion.selection import DeletionSelection
 from sanderling.errors import UsageError
-from sanderling.storage.collection import get_meta, has_collection
+from sanderling.storage.collection import has_collection
+from sanderling.storage.collection_meta import CollectionMeta
 
 if TYPE_CHECKING:  # the index is an optional part
     pass
@@ -76,7 +76,7 @@ class Collection(CollectionReader):
         **settings: Unpack[SettingValues],
     ) -> CrawlRun[RefreshSummary]:
         """Visit the pages that are due, or every page. Settings not given are those of the last crawl."""
-        stored = self._read(lambda stored: json.loads(get_meta(stored.db, "settings", "{}")))
+        stored = self._read(lambda stored: CollectionMeta(stored.db).settings)
         request = self.settings.merge(**settings).build_request((), stored)
         mode = RefreshMode.ALL if every_page else RefreshMode.ONCE
 

@@ -1,6 +1,5 @@
 """Size and state of a collection, remaining work, and delayed hosts."""
 
-import json
 import time
 from collections import Counter
 
@@ -11,7 +10,8 @@ from sanderling.crawl.depth import load_drawn_depths, load_level_counts
 from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.models import UrlState
-from sanderling.storage.collection import StoredCollection, get_meta
+from sanderling.storage.collection import StoredCollection
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.page_history import load_change_classes
 from sanderling.storage.reports import (
     count_changes,
@@ -25,13 +25,13 @@ from sanderling.storage.reports import (
 def describe_collection(collection: StoredCollection) -> dict[str, object]:
     """Return the state of a collection as a JSON object."""
     db = collection.db
-    totals = load_totals(db)
+    totals, meta = load_totals(db), CollectionMeta(db)
     run = db.execute("SELECT started, ended, finish_reason, command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
     return {
         "collection": str(collection.folder),
-        "session": int(get_meta(db, "session", "1")),
-        "complete": get_meta(db, "complete") == "1",
-        "seeds": json.loads(get_meta(db, "seeds", "[]")),
+        "session": meta.session,
+        "complete": meta.is_complete,
+        "seeds": meta.seeds,
         "pages": totals.pages,
         "bytes": totals.page_bytes,
         "archive_bytes": totals.archive_bytes,
@@ -39,11 +39,11 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "skipped": count_reasons(db, UrlState.SKIPPED),
         "failed": count_reasons(db, UrlState.FAILED),
         "out_of_scope": totals.out_of_scope,
-        "forgetting": get_meta(db, "forgetting") == "1",
-        "unlisted": int(get_meta(db, "unlisted", "0")),
+        "forgetting": meta.is_deletion_unfinished,
+        "unlisted": meta.unrecorded_skips,
         "classes": dict(Counter(name for _, name in load_change_classes(db))),
         "changes": _count_changes(db, time.time()),
-        "order": get_meta(db, "order"),
+        "order": meta.ordering,
         "depths": load_drawn_depths(db),
         "levels": [msgspec.to_builtins(level) for level in load_level_counts(db)],
         "duplicates": _count_duplicates(db),

@@ -1,6 +1,5 @@
 """Choose the ordering of a crawl, and restore its learned state."""
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from sanderling.frontier.ordering.simple import DEFAULT_PRIORITY
 from sanderling.frontier.ordering.topic import Topic, build_topic_from_query, build_topic_from_text, unpack_relevance
 from sanderling.frontier.url_rows import get_path
 from sanderling.models import Url, UrlSource
-from sanderling.storage.collection import get_meta, set_meta
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import unpack_links
 from sanderling.storage.queries import load_learnable_pages
 from sanderling.storage.sitemap_hints import SitemapHintStore
@@ -80,13 +79,14 @@ def _read_sample_text(path: str) -> str:
 
 def merge_stored_choice(db: Connection, choice: OrderingChoice) -> OrderingChoice:
     """Fill empty fields from the last crawl."""
-    topic = choice.topic or json.loads(get_meta(db, "topic", "{}"))
+    meta = CollectionMeta(db)
+    topic = choice.topic or meta.topic
     popularity = choice.popularity
     if not popularity.counts and (
         row := db.execute("SELECT value FROM blobs WHERE name = ?", (POPULARITY_BLOB,)).fetchone()
     ):
         popularity = msgspec.msgpack.decode(row[0], type=AccessCounts)
-    return OrderingChoice(choice.name or get_meta(db, "order", DEFAULT_ORDERING), topic, popularity)
+    return OrderingChoice(choice.name or meta.ordering or DEFAULT_ORDERING, topic, popularity)
 
 
 def open_ordering(db: Connection, choice: OrderingChoice) -> Ordering:
@@ -126,10 +126,9 @@ def restore_ordering(db: Connection, name: str, ordering: Ordering) -> None:
 
 def rerank_if_ordering_changed(context: CrawlContext, choice: OrderingChoice) -> None:
     """Store the choice, and rerank the queue if ordering or topic changed."""
-    stored = get_meta(context.db, "order"), get_meta(context.db, "topic", "{}")
-    requested = choice.name, json.dumps(choice.topic)
-    set_meta(context.db, "order", requested[0])
-    set_meta(context.db, "topic", requested[1])
+    meta = CollectionMeta(context.db)
+    stored, requested = (meta.ordering, meta.topic), (choice.name, choice.topic)
+    meta.ordering, meta.topic = requested
     if choice.popularity.counts:
         context.db.execute(
             "INSERT INTO blobs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

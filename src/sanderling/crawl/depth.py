@@ -4,7 +4,6 @@ A sampled depth is stored. A seed with a smaller depth starts at a deeper level,
 seeds; a page found from two seeds gets the smaller level.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from random import Random
 
@@ -15,10 +14,8 @@ from sanderling.errors import UsageError
 from sanderling.frontier.requeue import shift_depths
 from sanderling.frontier.url_rows import count_levels, count_levels_by_seed
 from sanderling.models import Url
-from sanderling.storage.collection import get_meta, set_meta
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.depth_policy import is_sampled_depth, parse_depth
-
-DRAWN_DEPTHS_META_KEY = "drawn_depths"
 
 
 class DepthLimits(Struct, frozen=True):
@@ -44,14 +41,13 @@ def load_depth_limits(db: Connection, text: str, seeds: Iterable[Url], random: R
     with transaction(db):
         if known and deepest > max(known.values()):
             shift_depths(db, deepest - max(known.values()))
-        set_meta(db, DRAWN_DEPTHS_META_KEY, json.dumps(depths))
+        CollectionMeta(db).drawn_depths = depths
     return DepthLimits(deepest, {seed: deepest - depth for seed, depth in depths.items()})
 
 
 def load_drawn_depths(db: Connection) -> dict[str, int]:
     """Load sampled depths by seed; empty if not sampled."""
-    depths: dict[str, int] = json.loads(get_meta(db, DRAWN_DEPTHS_META_KEY, "{}"))
-    return depths
+    return CollectionMeta(db).drawn_depths
 
 
 def _format_depths(depths: Mapping[str, int]) -> str:

@@ -1,6 +1,5 @@
 """Explain when a URL will be visited, and which rules block it."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -15,7 +14,8 @@ from sanderling.frontier.ordering.pvalue import LIST_SHARES, compute_pvalue, get
 from sanderling.frontier.ordering.topic import unpack_relevance
 from sanderling.models import Host, Url, UrlSource, UrlState
 from sanderling.revisit.schedule import explain_due_times
-from sanderling.storage.collection import get_meta, get_robots_agent
+from sanderling.storage.collection import get_robots_agent
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import count_sources
 from sanderling.storage.page_history import estimate_change_class, has_enough_history, load_observation
 
@@ -207,7 +207,7 @@ def _describe_crawl_delay(
 ) -> list[str]:
     robots_delay = rules.get_crawl_delay() if rules is not None else None
     (learned_delay,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host_id,)).fetchone()
-    settings = json.loads(get_meta(db, "settings", "{}"))
+    settings = CollectionMeta(db).settings
     delay = max(float(settings.get("delay", 1.0)), robots_delay or 0.0, learned_delay)
     if position is None or not delay or position.host_position == 1:
         return []

@@ -1,6 +1,5 @@
 """Build the crawl context of a collection."""
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,6 @@ from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choic
 from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, RevisitServices, RunState, RunStats
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
-from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, transaction
 from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
 from sanderling.db.wal import run_checkpoints
@@ -39,13 +37,12 @@ from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import (
     DATABASE_FILE,
     StoredCollection,
-    get_meta,
     has_collection,
     open_collection,
     open_collection_read_only,
     read_database_url,
-    set_meta,
 )
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.crawl_log import CrawlLog
 from sanderling.storage.link_graph import LinkGraph
 from sanderling.storage.lost_records import describe_lost_pages, reset_pages_of_short_files
@@ -61,7 +58,6 @@ from sanderling.warc.cdxj_index import open_cdxj_index
 from sanderling.warc.remote import open_remote_archive
 
 MAX_RETRIES = 2
-BLOCKLIST_META_KEY = "forgotten"  # meta table: patterns of deleted URLs, which are never queued again
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -159,7 +155,7 @@ def _build_context(
             saves_ordering=plan.saves_ordering,
         ),
         stats=stats,
-        run=RunState(int(get_meta(db, "session", "1")), plan.clock()),
+        run=RunState(CollectionMeta(db).session, plan.clock()),
         start_checkpoint=start_checkpoint,
     )
 
@@ -184,7 +180,7 @@ def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
         depths.limit,
         _load_pattern_budget(db),
         dust.load_rules(db),
-        blocklist=compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]"))),
+        blocklist=compile_patterns(CollectionMeta(db).blocked_patterns),
         start_depths=depths.start_depths,
     )
 
@@ -211,12 +207,12 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:
     """Build the scope from old and new seeds, and store the new ones."""
-    stored = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
-    all_seeds = list(dict.fromkeys([*stored, *(seed.url for seed in seeds)]))
+    meta = CollectionMeta(db)
+    all_seeds = [Url(url) for url in dict.fromkeys([*meta.seeds, *(seed.url for seed in seeds)])]
     if not all_seeds:
         raise UsageError("no URL to crawl; give one, for example: sanderling crawl https://example.org/")
-    set_meta(db, "seeds", json.dumps(all_seeds))
-    redirect_targets = [Url(url) for url in json.loads(get_meta(db, SEED_REDIRECTS_META_KEY, "[]"))]
+    meta.seeds = list(all_seeds)
+    redirect_targets = [Url(url) for url in meta.seed_redirects]
     return build_scope_rule([*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude)
 
 

@@ -13,13 +13,12 @@ from sanderling.frontier.requeue import restore_visited
 from sanderling.frontier.url_rows import select_by_state
 from sanderling.models import Host, Reason, UrlState
 from sanderling.revisit.budget import RevisitBudget
-from sanderling.storage.collection import get_meta
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_shortest_intervals, load_urls
 
 MAX_QUEUED_AT_ONCE = 2_000  # pages
 MIN_SAVED_SECONDS = 60.0  # a refresh right after another may spend this much of the budget
 URL_VARIANT_REASON = "visited under another URL (duplicate)"
-REFRESHED_META_KEY = "refreshed"  # meta table: end of the last refresh
 
 
 class QueueRefill:
@@ -94,7 +93,7 @@ def compute_page_allowance(budget: RevisitBudget, seconds: float, queued: int, s
 
 def compute_saved_seconds(db: Connection, budget: RevisitBudget, now: float) -> float:
     """Return the unspent time of the budget: since the last refresh, at most its period."""
-    idle = now - float(get_meta(db, REFRESHED_META_KEY, "0"))
+    idle = now - CollectionMeta(db).refreshed_at
     return budget.period_seconds if idle < 0 else min(max(idle, MIN_SAVED_SECONDS), budget.period_seconds)
 
 

@@ -13,14 +13,12 @@ from sanderling.frontier.url_filter import PUBLISHER_SOURCES
 from sanderling.frontier.url_rows import load_stored_urls, select_by_state, select_queued_pages
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, Reason, Url, UrlSource, UrlState
-from sanderling.storage.collection import get_meta, set_meta
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
 from sanderling.storage.queries import load_urls
 from sanderling.urls.normalize import NormalizedUrl
 from sanderling.urls.scope import check_scope
 
-RULES_META_KEY = "rules"  # meta table: rules of the last run
-OWN_HOSTS_META_KEY = "own_hosts"  # meta table: hosts whose robots.txt was ignored
 REEVALUATED_REASONS = (
     Reason.OUT_OF_SCOPE,
     Reason.EXCLUDED,
@@ -69,8 +67,8 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
             *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in context.frontier.url_filter.dust_rules),
         ]
     )
-    stored_rules = get_meta(context.db, RULES_META_KEY)
-    set_meta(context.db, RULES_META_KEY, rules)
+    meta = CollectionMeta(context.db)
+    stored_rules, meta.filter_rules = meta.filter_rules, rules
     if stored_rules in ("", rules):
         return
     _dequeue_rejected(context)
@@ -89,10 +87,10 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
 
 def apply_ignore_robots_changes(context: CrawlContext, request: CrawlRequest) -> None:
     """If `--ignore-robots` changed, refetch robots.txt and queue URLs it blocked."""
-    ignored_hosts = json.dumps(sorted(request.politeness.ignore_robots))
-    if ignored_hosts == get_meta(context.db, OWN_HOSTS_META_KEY, "[]"):
+    meta, ignored_hosts = CollectionMeta(context.db), sorted(request.politeness.ignore_robots)
+    if ignored_hosts == meta.own_hosts:
         return
-    set_meta(context.db, OWN_HOSTS_META_KEY, ignored_hosts)
+    meta.own_hosts = ignored_hosts
     context.frontier.hosts.expire_robots()
     enqueue_all_pages(context, states=(), reasons=(Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE))
 

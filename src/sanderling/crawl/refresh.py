@@ -15,7 +15,6 @@ from sanderling.crawl.coordinator import Coordinator, RunSetup, WorkerEngine
 from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
     MAX_QUEUED_AT_ONCE,
-    REFRESHED_META_KEY,
     QueueRefill,
     compute_page_allowance,
     compute_saved_seconds,
@@ -35,7 +34,8 @@ from sanderling.frontier.url_rows import find_visited_resources
 from sanderling.models import Outcome, UrlState
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.schedule import RevisitSchedule
-from sanderling.storage.collection import has_collection, set_meta
+from sanderling.storage.collection import has_collection
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_urls
 from sanderling.urls import dust
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
@@ -124,7 +124,7 @@ def _finish_refresh(
     enforce_collection_limit(context, now)
     summary = summarize_refresh(context, finish, seconds)
     with transaction(context.db):
-        set_meta(context.db, REFRESHED_META_KEY, str(now))
+        CollectionMeta(context.db).refreshed_at = now
     record_run_end(context, run_id, finish, msgspec.to_builtins(summary), now)
     return summary
 

@@ -31,7 +31,8 @@ from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.ordering.persistence import save_ordering
 from sanderling.frontier.url_rows import find_parked_pages
 from sanderling.models import Outcome, Reason
-from sanderling.storage.collection import get_meta, open_collection_read_only, set_meta
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import count_pages, count_skipped
 from sanderling.urls.normalize import NormalizedUrl
 from sanderling.warc.remote import RemoteArchive
@@ -58,8 +59,9 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
             and db.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
         ):
             _open_session(context)
-        set_meta(db, "complete", "0")
-        set_meta(db, "settings", _dump_settings(request))
+        meta = CollectionMeta(db)
+        meta.is_complete = False
+        meta.settings = _collect_settings(request)
         return record_run_start(context, request, now)
 
 
@@ -71,21 +73,21 @@ def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -
     return int(row[0])
 
 
-def _dump_settings(request: CrawlRequest) -> str:
-    """Serialize settings for a later refresh, without secrets."""
+def _collect_settings(request: CrawlRequest) -> dict[str, object]:
+    """Collect settings for a later refresh, without secrets."""
     settings: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):
         settings |= msgspec.to_builtins(group)
     settings["proxy"] = strip_userinfo(request.fetching.proxy)  # a refresh must not bypass the proxy
     settings["migrant"] = [strip_userinfo(host) for host in request.workers.migrant]
     excluded = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
-    return json.dumps({name: value for name, value in settings.items() if name not in excluded})
+    return {name: value for name, value in settings.items() if name not in excluded}
 
 
 def _open_session(context: CrawlContext) -> None:
     """Start a new pass over all known pages."""
     context.run.session += 1
-    set_meta(context.db, "session", str(context.run.session))
+    CollectionMeta(context.db).session = context.run.session
     enqueue_all_pages(context, reasons=HOST_REJECTIONS)
 
 
@@ -145,8 +147,9 @@ def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
     context.storage.archive.close()
     for name, length in context.storage.archive.get_flushed_lengths().items():
         context.storage.catalog.upsert_file(name, length)
-    set_meta(db, "complete", "1" if finish is FinishReason.DONE else "0")
-    set_meta(db, "finish_reason", finish)
+    meta = CollectionMeta(db)
+    meta.is_complete = finish is FinishReason.DONE
+    meta.finish_reason = finish
     db.execute(
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",
         (now, finish, json.dumps(summary), run_id),
@@ -160,7 +163,7 @@ def _persist_memory(context: CrawlContext) -> None:
     context.revisit.schedule.save()
     if context.options.saves_ordering:
         save_ordering(db, context.options.ordering_name, context.ordering, context.storage.catalog.next_visit_id - 1)
-    set_meta(db, "unlisted", str(int(get_meta(db, "unlisted", "0")) + context.frontier.url_filter.unrecorded_skips))
+    CollectionMeta(db).unrecorded_skips += context.frontier.url_filter.unrecorded_skips
     db.execute(
         "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (context.frontier.url_filter.pattern_budget.dump(),),

@@ -24,7 +24,6 @@ from sanderling.deletion.page_deleter import (
     load_pending_deletion,
 )
 from sanderling.deletion.selection import (
-    UNFINISHED_KEY,
     DeletionSelection,
     begin_deletion,
     end_deletion,
@@ -36,7 +35,8 @@ from sanderling.frontier.requeue import recount_queued
 from sanderling.models import UrlState
 from sanderling.search.background_indexer import can_index
 from sanderling.storage.catalog import PageCatalog
-from sanderling.storage.collection import StoredCollection, get_meta, open_collection
+from sanderling.storage.collection import StoredCollection, open_collection
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive, open_archive
 from sanderling.warc.cdxj import CdxjEntry
@@ -77,7 +77,7 @@ def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
     with open_collection(folder) as collection, _open_collection_archive(collection) as archive:
         db = collection.db
         apply_migrations(db, {"refresh": revisit.MIGRATIONS})
-        is_resumed = get_meta(db, UNFINISHED_KEY) == "1"
+        is_resumed = CollectionMeta(db).is_deletion_unfinished
         with transaction(db):
             selections = begin_deletion(db, selection)
         pending = load_pending_deletion(db)
@@ -105,7 +105,7 @@ def _delete_selection(
     db, ids = collection.db, select_url_ids(collection.db, selection)
     state = UrlState.GONE if selection.is_by_age else UrlState.SKIPPED
     deleter = PageDeleter(
-        db, archive, ids, DeletionOptions(system_clock(), int(get_meta(db, "session", "1")), PAGE_COLUMNS, state)
+        db, archive, ids, DeletionOptions(system_clock(), CollectionMeta(db).session, PAGE_COLUMNS, state)
     )
     for pending in deleter.delete_chunks():
         _finish_deletion(pending, collection, archive, report, erased)

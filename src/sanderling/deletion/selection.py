@@ -1,26 +1,20 @@
 """Select the pages to delete, and manage the blocked URL patterns and unfinished selections."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct, field
-from msgspec.json import decode, encode
+from msgspec import Struct, convert, field, to_builtins
 
-from sanderling.crawl.open_context import BLOCKLIST_META_KEY
-from sanderling.crawl.reevaluate import RULES_META_KEY
-from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
 from sanderling.db.connection import Connection
 from sanderling.frontier.url_rows import find_urls
 from sanderling.storage.catalog import PageCatalog
-from sanderling.storage.collection import get_meta, open_collection, open_collection_read_only, set_meta
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.page_history import find_pages_gone_since, find_pages_unseen_since
 from sanderling.storage.queries import load_urls
 from sanderling.urls.blocklist import compile_patterns
 
 OUTDATED_RULES = "others"  # matches no run, so that skipped URLs are evaluated again
-UNFINISHED_KEY = "forgetting"  # in the meta table: "1" during a deletion
-AGE_SELECTIONS_KEY = "forgetting_by_age"  # selections by age during a deletion, as JSON
 MAX_EXAMPLES = 5
 
 
@@ -53,10 +47,11 @@ class DeletionPreview(Struct, frozen=True):
 def preview_deletion(folder: Path, selection: DeletionSelection) -> DeletionPreview:
     """Return the pages that a deletion would remove, without changing anything."""
     with open_collection_read_only(folder) as collection:
+        meta = CollectionMeta(collection.db)
         selections = (
             [selection]
             if selection.has_criteria
-            else [DeletionSelection(_load_blocked_patterns(collection.db)), *_load_age_selections(collection.db)]
+            else [DeletionSelection(meta.blocked_patterns), *_load_age_selections(collection.db)]
         )
         ids = list(dict.fromkeys(url for part in selections for url in select_url_ids(collection.db, part)))
         pages = len(PageCatalog(collection.db).find_stored(ids))
@@ -76,12 +71,12 @@ def select_url_ids(db: Connection, selection: DeletionSelection) -> list[int]:
 def list_blocked_patterns(folder: Path) -> list[str]:
     """Return the URL patterns that are blocked by deletions."""
     with open_collection_read_only(folder) as collection:
-        return _load_blocked_patterns(collection.db)
+        return CollectionMeta(collection.db).blocked_patterns
 
 
 def is_unfinished(folder: Path) -> bool:
     with open_collection_read_only(folder) as collection:
-        return get_meta(collection.db, UNFINISHED_KEY) == "1" or bool(_load_age_selections(collection.db))
+        return CollectionMeta(collection.db).is_deletion_unfinished or bool(_load_age_selections(collection.db))
 
 
 def has_unfinished_age_selection(folder: Path) -> bool:
@@ -92,17 +87,16 @@ def has_unfinished_age_selection(folder: Path) -> bool:
 def cancel_age_selections(folder: Path) -> None:
     """Drop the unfinished selections by age; pages not yet deleted stay."""
     with open_collection(folder) as collection:
-        set_meta(collection.db, AGE_SELECTIONS_KEY, "[]")
+        CollectionMeta(collection.db).age_selections = []
 
 
 def unblock_patterns(folder: Path, patterns: Sequence[str]) -> list[str]:
     """Unblock URL patterns for the next crawl; return those that were blocked."""
     with open_collection(folder) as collection:
-        blocked = _load_blocked_patterns(collection.db)
-        set_meta(
-            collection.db, BLOCKLIST_META_KEY, json.dumps([pattern for pattern in blocked if pattern not in patterns])
-        )
-        set_meta(collection.db, RULES_META_KEY, OUTDATED_RULES)
+        meta = CollectionMeta(collection.db)
+        blocked = meta.blocked_patterns
+        meta.blocked_patterns = [pattern for pattern in blocked if pattern not in patterns]
+        meta.filter_rules = OUTDATED_RULES
         return [pattern for pattern in blocked if pattern in patterns]
 
 
@@ -114,31 +108,28 @@ def begin_deletion(db: Connection, selection: DeletionSelection) -> list[Deletio
     """
     by_age = [selection] if selection.is_by_age else _load_age_selections(db)
     blocked = block_patterns(db, () if selection.is_by_age else selection.patterns)
-    with_patterns = not selection.is_by_age or get_meta(db, UNFINISHED_KEY) == "1"
-    set_meta(db, UNFINISHED_KEY, "1")
-    set_meta(db, AGE_SELECTIONS_KEY, encode(by_age).decode())
+    meta = CollectionMeta(db)
+    with_patterns = not selection.is_by_age or meta.is_deletion_unfinished
+    meta.is_deletion_unfinished = True
+    meta.age_selections = to_builtins(by_age)
     return [blocked] * with_patterns + by_age * (selection.is_by_age or not selection.has_criteria)
 
 
 def end_deletion(db: Connection, selection: DeletionSelection) -> None:
-    set_meta(db, UNFINISHED_KEY, "0")
+    meta = CollectionMeta(db)
+    meta.is_deletion_unfinished = False
     if selection.is_by_age or not selection.has_criteria:
-        set_meta(db, AGE_SELECTIONS_KEY, "[]")
+        meta.age_selections = []
 
 
 def _load_age_selections(db: Connection) -> list[DeletionSelection]:
-    return decode(get_meta(db, AGE_SELECTIONS_KEY, "[]"), type=list[DeletionSelection])
-
-
-def _load_blocked_patterns(db: Connection) -> list[str]:
-    found: list[str] = json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]"))
-    return found
+    return convert(CollectionMeta(db).age_selections, list[DeletionSelection])
 
 
 def block_patterns(db: Connection, patterns: Sequence[str]) -> DeletionSelection:
     """Block URL patterns from future crawls; return a selection of all blocked patterns."""
-    blocked = list(dict.fromkeys([*_load_blocked_patterns(db), *patterns]))
-    set_meta(db, BLOCKLIST_META_KEY, json.dumps(blocked))
+    meta = CollectionMeta(db)
+    meta.blocked_patterns = blocked = list(dict.fromkeys([*meta.blocked_patterns, *patterns]))
     _remove_seeds(db, blocked)
     return DeletionSelection(blocked)
 
@@ -147,6 +138,6 @@ def _remove_seeds(db: Connection, patterns: Sequence[str]) -> None:
     expression = compile_patterns(patterns)
     if expression is None:
         return
-    for key in ("seeds", SEED_REDIRECTS_META_KEY):
-        remaining = [url for url in json.loads(get_meta(db, key, "[]")) if not expression.fullmatch(url)]
-        set_meta(db, key, json.dumps(remaining))
+    meta = CollectionMeta(db)
+    meta.seeds = [url for url in meta.seeds if not expression.fullmatch(url)]
+    meta.seed_redirects = [url for url in meta.seed_redirects if not expression.fullmatch(url)]

@@ -1,7 +1,6 @@
 """Open, create, and delete collections: folders with database, archive, indexes, and logs, for a single writer."""
 
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
 from sanderling.db.schema.storage import MIGRATIONS as STORE
 from sanderling.errors import CollectionError, UsageError, build_write_error
 from sanderling.fetch.fetch_settings import parse_product_token
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.normalize import KEY_VERSION
 
 SCHEMA_MIGRATIONS: Mapping[str, Sequence[str]] = {
@@ -248,15 +248,6 @@ def _check_url_key_version(db: Connection, folder: Path) -> None:
         )
 
 
-def get_meta(db: Connection, name: str, default: str = "") -> str:
-    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return str(row[0]) if row else default
-
-
-def set_meta(db: Connection, name: str, value: str) -> None:
-    db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
-
-
 def get_robots_agent(db: Connection) -> str:
     """Return the product token of this crawler for robots.txt and robots meta tags."""
-    return parse_product_token(json.loads(get_meta(db, "settings", "{}")).get("user_agent", "").strip() or "sanderling")
+    return parse_product_token(CollectionMeta(db).settings.get("user_agent", "").strip() or "sanderling")

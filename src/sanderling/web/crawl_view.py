@@ -1,6 +1,5 @@
 """Read a collection, possibly while a crawl writes to it."""
 
-import json
 import sqlite3
 import threading
 import time
@@ -11,7 +10,8 @@ from msgspec.structs import replace
 from sanderling.changes.word_report import DiffReport
 from sanderling.clock import Clock, system_clock
 from sanderling.db.connection import Connection, close_on_finalize
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import get_last_visit_id
 from sanderling.storage.signal_log import Signal, SignalEvent, load_last_events
 from sanderling.web.crawl_process import CrawlProcess
@@ -61,7 +61,7 @@ class CollectionCrawlView:
     # Crawl status
 
     def get_status(self) -> CrawlStatus:
-        now, db, totals = self.clock(), self.db, self._get_totals()
+        now, db, totals, meta = self.clock(), self.db, self._get_totals(), CollectionMeta(self.db)
         visits, waiting, in_flight = get_last_visit_id(db), *dashboard.count_open_urls(db)
         pages_per_second, bytes_per_second = dashboard.compute_speed(db, now, visits)
         running = self.crawl_process.is_running()
@@ -71,9 +71,9 @@ class CollectionCrawlView:
             at=now,
             running=running,
             paused=paused,
-            session=int(get_meta(db, "session", "1")),
-            complete=get_meta(db, "complete") == "1",
-            finish_reason=get_meta(db, "finish_reason"),
+            session=meta.session,
+            complete=meta.is_complete,
+            finish_reason=meta.finish_reason,
             pages=totals.pages,
             urls=totals.urls,
             waiting=waiting,
@@ -89,7 +89,7 @@ class CollectionCrawlView:
             fresh_ratio=totals.fresh_ratio,
             indexed_pages=0,
             index_lag=0,
-            seeds=tuple(json.loads(get_meta(db, "seeds", "[]"))),
+            seeds=tuple(meta.seeds),
         )
 
     def _get_totals(self) -> CrawlTotals:

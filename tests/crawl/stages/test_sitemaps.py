@@ -8,7 +8,8 @@ from tests.support.site import Page, Site, html, redirect
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.discovery.entry_types import MAX_INDEX_DEPTH
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_pages, load_skipped_urls
 
 XML = {"Content-Type": "application/xml"}
@@ -108,7 +109,7 @@ def test_recorded_foreign_sitemap_entries_are_limited(tmp_path: Path, monkeypatc
         run_crawl(site, tmp_path)
         assert len(load_skipped(tmp_path)) == 10
         with open_collection_read_only(tmp_path) as collection:
-            assert get_meta(collection.db, "unlisted") == "20"
+            assert CollectionMeta(collection.db).unrecorded_skips == 20
 
 
 def test_too_long_sitemap_entry_is_skipped_with_reason(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """sanderling check: test how a URL, robots.txt, sitemap, or page is interpreted."""
 
 import argparse
-import json
 import time
 from collections.abc import Callable
 
@@ -23,7 +22,8 @@ from sanderling.html.links import extract_metadata
 from sanderling.html.parser import is_html, parse_charset, parse_html
 from sanderling.html.text import render_text
 from sanderling.models import Outcome, Reason, RobotsTxt, Url, UrlRole
-from sanderling.storage.collection import get_meta, has_collection, open_collection_read_only
+from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import find_url_id
 from sanderling.terminal import strip_control_characters
 from sanderling.urls.dust import load_rules, rewrite_url
@@ -140,7 +140,7 @@ def _load_seeds(call: CommandCall, url: NormalizedUrl) -> list[Url]:
     """Return the seeds: from --seed, from the collection, or the URL itself."""
     if not call.args.seed and has_collection(call.collection):
         with open_collection_read_only(call.collection) as collection:
-            return [Url(seed) for seed in json.loads(get_meta(collection.db, "seeds", "[]"))] or [url.url]
+            return [Url(seed) for seed in CollectionMeta(collection.db).seeds] or [url.url]
     return [parse_url_argument(seed).url for seed in call.args.seed] or [url.url]
 
 

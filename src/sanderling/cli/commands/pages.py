@@ -13,7 +13,8 @@ from sanderling.crawl.stop import FinishReason
 from sanderling.dedup.near_duplicates import NearDuplicatePair, load_pairs
 from sanderling.errors import UsageError
 from sanderling.models import Reason, UrlState
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import (
     CatalogRow,
     SkippedRow,
@@ -65,7 +66,7 @@ def run(call: CommandCall) -> int:
         raise UsageError(f"--status {call.args.status!r} is no HTTP status; write 404, 4xx or all")
     with open_collection_read_only(call.collection) as collection:
         if call.args.skipped or reason:
-            rows = select_skipped(call, load_skipped_urls(collection.db), get_meta(collection.db, "finish_reason"))
+            rows = select_skipped(call, load_skipped_urls(collection.db), CollectionMeta(collection.db).finish_reason)
             _print_skipped(call, _take_first(call, rows))
         else:
             near_duplicates = {pair.url: pair for pair in load_pairs(collection.db)}

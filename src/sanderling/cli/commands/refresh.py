@@ -1,7 +1,6 @@
 """sanderling refresh: revisit pages that are due, all pages, or continuously."""
 
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -41,7 +40,8 @@ from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.stop import FinishReason
 from sanderling.errors import UsageError
 from sanderling.revisit.policies.policy_registry import POLICIES
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import has_schedule
 from sanderling.workers.parking import park_workers
 
@@ -124,7 +124,7 @@ def is_collection_empty(call: CommandCall) -> bool:
 def load_request(call: CommandCall) -> CrawlRequest:
     """Return the settings of the last crawl, overridden by this call."""
     with open_collection_read_only(call.collection) as collection:
-        stored = json.loads(get_meta(collection.db, "settings", "{}"))
+        stored = CollectionMeta(collection.db).settings
 
     def group(kind: type[G]) -> G:
         return build_group(kind, {**convert_stored_settings(kind, stored), **call.setting_values})

@@ -1,6 +1,5 @@
 """Filter, rank and queue URLs that visits refer to."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
@@ -24,7 +23,7 @@ from sanderling.frontier.url_store import (
     unpack_url_id,
 )
 from sanderling.models import CandidateUrl, Outcome, Reason, Url, UrlRole, UrlSource, UrlState, Visit
-from sanderling.storage.collection import get_meta, set_meta
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.dust import rewrite_url
@@ -33,7 +32,6 @@ from sanderling.urls.traps import SESSION_ID, strip_session_id
 
 # Module-level names are looked up faster than enum attributes, once per link.
 LINK, PAGE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlState.QUEUED
-SEED_REDIRECTS_META_KEY = "arrivals"  # meta table: redirect targets of seeds
 
 
 class DiscoveredUrl(Struct, frozen=True, gc=False):
@@ -157,8 +155,8 @@ def _find_redirect_targets(
 def _extend_scope_to(url: Url, context: CrawlContext) -> None:
     """Treat the redirect target of a seed as a seed, also in later runs."""
     if context.frontier.url_filter.add_scope_seed(url):
-        known = json.loads(get_meta(context.db, SEED_REDIRECTS_META_KEY, "[]"))
-        set_meta(context.db, SEED_REDIRECTS_META_KEY, json.dumps([*known, url]))
+        meta = CollectionMeta(context.db)
+        meta.seed_redirects = [*meta.seed_redirects, url]
 
 
 def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext, now: float) -> dict[Url, int]:

@@ -15,7 +15,8 @@ from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
 from sanderling.db.connection import Connection, transaction
 from sanderling.frontier.requeue import requeue_pages
 from sanderling.models import CandidateUrl, Url, UrlSource
-from sanderling.storage.collection import get_meta, has_collection, open_collection_read_only
+from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_source_ids
 from sanderling.templates.classifier import Recogniser
 from sanderling.templates.driven_ordering import RANKS, Driven
@@ -36,7 +37,7 @@ def is_worth_crawling(folder: Path, samples: Sequence[Sample]) -> bool:
         return True
     with open_collection_read_only(folder) as collection:
         waiting = collection.db.execute("SELECT EXISTS (SELECT 1 FROM queue)").fetchone()[0]
-        return bool(waiting) or get_meta(collection.db, "complete") != "1"
+        return bool(waiting) or not CollectionMeta(collection.db).is_complete
 
 
 def find_on_web(
