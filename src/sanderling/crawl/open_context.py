@@ -19,7 +19,7 @@ from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choic
 from sanderling.crawl.context import CrawlContext, RunState
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
-from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
+from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY, WATCHED_PAGES_META_KEY
 from sanderling.crawl.stages.redirect_loops import RedirectLoops
 from sanderling.crawl.stages.resources import PageResources
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, transaction
@@ -82,8 +82,9 @@ def open_context(
     *,
     stats: Counter[str] | None = None,
     build_ordering: OrderingBuilder | None = None,
+    pages: Sequence[NormalizedUrl] = (),
 ) -> Iterator[tuple[CrawlContext, CrawlRequest]]:
-    """Open a crawl context. Also yields the request with the stored ordering."""
+    """Open a crawl context. Also yields the request with the stored ordering. `pages`: visited without their sites."""
     with (
         open_collection(folder, request.workers.store) as collection,
         run_checkpoints(folder / DATABASE_FILE) as start_checkpoint,
@@ -92,6 +93,7 @@ def open_context(
             request, ordering_choice=merge_stored_choice(collection.db, request.ordering_choice)
         )
         depth_limits = load_depth_limits(collection.db, request.limits.depth, [seed.url for seed in seeds], Random())
+        _store_watched_pages(collection.db, pages)
         context = build_context(
             collection,
             request,
@@ -157,7 +159,7 @@ def build_context(
     url_store = UrlStore(db, UrlCache(request.memory.url_cache_size, EvictionPolicy(request.memory.url_cache)))
     choice = merge_stored_choice(db, request.ordering_choice)
     ordering = (build_ordering or open_ordering)(db, choice)
-    url_filter = _open_url_filter(db, request.scope, seeds, depth)
+    url_filter = _open_url_filter(db, _load_scope_rule(db, request.scope, seeds), depth)
     resources = PageResources(db, url_store, url_filter, change_store, catalog) if request.fetching.resources else None
     return CrawlContext(
         db=db,
@@ -218,8 +220,8 @@ def _open_link_graph(db: Connection) -> LinkGraph:
     return graph
 
 
-def _open_url_filter(db: Connection, scope: ScopeSettings, seeds: Sequence[NormalizedUrl], depth: int) -> UrlFilter:
-    url_filter = UrlFilter(_load_scope_rule(db, scope, seeds), depth, _load_pattern_budget(db), dust.load_rules(db))
+def _open_url_filter(db: Connection, scope_rule: ScopeRule, depth: int) -> UrlFilter:
+    url_filter = UrlFilter(scope_rule, depth, _load_pattern_budget(db), dust.load_rules(db))
     url_filter.blocklist = compile_patterns(json.loads(get_meta(db, BLOCKLIST_META_KEY, "[]")))
     return url_filter
 
@@ -233,14 +235,23 @@ def _open_queue(db: Connection, request: CrawlRequest, ordering: Ordering, url_f
 
 
 def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:
-    """Build the scope from old and new seeds, and store the new ones."""
+    """Build the scope from the watched pages and from old and new seeds, and store the new ones."""
     stored = [Url(url) for url in json.loads(get_meta(db, "seeds", "[]"))]
     all_seeds = list(dict.fromkeys([*stored, *(seed.url for seed in seeds)]))
-    if not all_seeds:
+    pages = [Url(url) for url in json.loads(get_meta(db, WATCHED_PAGES_META_KEY, "[]"))]
+    if not (all_seeds or pages):
         raise UsageError("no URL to crawl; give one, for example: sanderling crawl https://example.org/")
     set_meta(db, "seeds", json.dumps(all_seeds))
     redirect_targets = [Url(url) for url in json.loads(get_meta(db, SEED_REDIRECTS_META_KEY, "[]"))]
-    return build_scope_rule([*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude)
+    return build_scope_rule(
+        [*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude, pages=pages
+    )
+
+
+def _store_watched_pages(db: Connection, pages: Sequence[NormalizedUrl]) -> None:
+    stored = json.loads(get_meta(db, WATCHED_PAGES_META_KEY, "[]"))
+    if new := [page.url for page in pages if page.url not in set(stored)]:
+        set_meta(db, WATCHED_PAGES_META_KEY, json.dumps([*stored, *new]))
 
 
 def _load_pattern_budget(db: Connection) -> PatternBudget:

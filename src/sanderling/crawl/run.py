@@ -61,7 +61,7 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
         ):
             _open_session(context)
         set_meta(db, "complete", "0")
-        set_meta(db, "settings", _dump_settings(request))
+        set_meta(db, "settings", dump_settings(request))
         return record_run_start(context, request, now)
 
 
@@ -73,7 +73,7 @@ def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -
     return int(row[0])
 
 
-def _dump_settings(request: CrawlRequest) -> str:
+def dump_settings(request: CrawlRequest) -> str:
     """Serialize settings for a later refresh, without secrets."""
     settings: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):

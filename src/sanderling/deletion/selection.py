@@ -9,7 +9,7 @@ from msgspec.json import decode, encode
 
 from sanderling.crawl.open_context import BLOCKLIST_META_KEY
 from sanderling.crawl.reevaluate import RULES_META_KEY
-from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY
+from sanderling.crawl.stages.discovered_urls import SEED_REDIRECTS_META_KEY, WATCHED_PAGES_META_KEY
 from sanderling.db.connection import Connection
 from sanderling.deletion.page_deleter import find_known_urls
 from sanderling.storage.collection import get_meta, open_collection, open_collection_read_only, set_meta
@@ -147,6 +147,6 @@ def _remove_seeds(db: Connection, patterns: Sequence[str]) -> None:
     expression = compile_patterns(patterns)
     if expression is None:
         return
-    for key in ("seeds", SEED_REDIRECTS_META_KEY):
+    for key in ("seeds", SEED_REDIRECTS_META_KEY, WATCHED_PAGES_META_KEY):
         remaining = [url for url in json.loads(get_meta(db, key, "[]")) if not expression.fullmatch(url)]
         set_meta(db, key, json.dumps(remaining))

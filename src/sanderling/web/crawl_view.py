@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sanderling.changes.word_report import DiffReport
 from sanderling.clock import Clock, system_clock
 from sanderling.db.connection import Connection, close_on_finalize
-from sanderling.storage.collection import get_meta, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, get_meta, open_collection_read_only
 from sanderling.storage.signal_log import Signal, SignalEvent, load_last_events
 from sanderling.web.crawl_process import CrawlProcess
 from sanderling.web.queries import dashboard, timeline
@@ -47,6 +47,10 @@ class CollectionCrawlView:
 
     @property
     def db(self) -> Connection:
+        return self.collection.db
+
+    @property
+    def collection(self) -> StoredCollection:
         if not hasattr(self._local, "collection"):
             self._local.collection = open_collection_read_only(self.folder)
             close_on_finalize(
@@ -54,8 +58,8 @@ class CollectionCrawlView:
             )  # server threads end without closing it
             if isinstance(self._local.collection.db, sqlite3.Connection):
                 self._local.collection.db.execute("PRAGMA cache_size=-8192")
-        connection: Connection = self._local.collection.db
-        return connection
+        collection: StoredCollection = self._local.collection
+        return collection
 
     # Crawl status
 
@@ -134,7 +138,7 @@ class CollectionCrawlView:
     # Pages and their history
 
     def list_changes(self, kind: str, site: str, since: float, offset: int, limit: int) -> list[ChangeRow]:
-        return timeline.list_changes(self.db, kind, site, since, offset, limit)
+        return timeline.list_changes(self.collection, kind, site, since, offset, limit)
 
     def get_page(self, url: str) -> StoredPageRow | None:
         return timeline.get_page(self.db, url)

@@ -28,12 +28,13 @@ from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.dust import rewrite_url
 from sanderling.urls.normalize import NormalizedUrl, normalize_url, resolve_url
-from sanderling.urls.scope import add_seed, check_scope
+from sanderling.urls.scope import add_page, add_seed, check_scope
 from sanderling.urls.traps import SESSION_ID, strip_session_id
 
 # Module-level names are looked up faster than enum attributes, once per link.
 LINK, PAGE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlState.QUEUED
 SKIPPED_FOR_REASON_SQL = "SELECT 1 FROM urls WHERE id = ? AND reason = ?"
+WATCHED_PAGES_META_KEY = "watched_pages"  # meta table: pages in scope without their sites
 SEED_REDIRECTS_META_KEY = "arrivals"  # meta table: redirect targets of seeds
 
 
@@ -137,7 +138,7 @@ def _find_redirect_targets(
         target = resolve_url(row.request_url or visit.url, visit.location)
         if target is not None:
             if row.is_seed and visit.role is UrlRole.PAGE:
-                _extend_scope_to(target.url, context)
+                _extend_scope_to(target.url, visit.url, context)
             request_url, hops = target.distinct_request_url, row.hops + 1
             found[target.url] = DiscoveredUrl(
                 row.depth,
@@ -152,10 +153,15 @@ def _find_redirect_targets(
     return found
 
 
-def _extend_scope_to(url: Url, context: CrawlContext) -> None:
-    """Treat the redirect target of a seed as a seed, also in later runs."""
+def _extend_scope_to(url: Url, redirecting_url: Url, context: CrawlContext) -> None:
+    """Treat the redirect target of a seed as a seed, also in later runs; that of a watched page as such a page."""
     rule = context.url_filter.scope_rule
     if check_scope(rule, url) is Reason.OUT_OF_SCOPE:
+        if redirecting_url in rule.pages:
+            context.url_filter.scope_rule = add_page(rule, url)
+            pages = json.loads(get_meta(context.db, WATCHED_PAGES_META_KEY, "[]"))
+            set_meta(context.db, WATCHED_PAGES_META_KEY, json.dumps([*pages, url]))
+            return
         context.url_filter.scope_rule = add_seed(rule, url)
         known = json.loads(get_meta(context.db, SEED_REDIRECTS_META_KEY, "[]"))
         set_meta(context.db, SEED_REDIRECTS_META_KEY, json.dumps([*known, url]))
