@@ -15,7 +15,7 @@ COVERAGE ?=
 COVERED := build/coverage
 MEASURE = $(if $(COVERAGE),COVERAGE_FILE=$(CURDIR)/$(COVERED)/data COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
 PYTEST = $(MEASURE) $(IN_NAMESPACE) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
-EXTRAS := search,documents,alerts,cluster,postgresql,migrant,parquet,images,numbers,aliases
+EXTRAS := search,documents,alerts,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp
 
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 

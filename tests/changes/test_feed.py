@@ -5,6 +5,7 @@ import pytest
 from tests.support.change_pages import TEXT, compare, page
 
 from sanderling.changes.alerts import format_message, open_sender, send_alert
+from sanderling.changes.changed_text import build_changed_text
 from sanderling.changes.classify import PageChange
 from sanderling.changes.feed import ATOM_NAMESPACE, ReportedChange, summarize_change, write_atom_feed, write_rss_feed
 from sanderling.errors import MissingExtra, UsageError
@@ -110,16 +111,18 @@ def test_missing_apprise_names_the_extra_to_install(monkeypatch: pytest.MonkeyPa
 
 
 def test_feeds_and_messages_contain_escaped_words() -> None:
-    item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, CHANGE, words=("~ \u00b61 [-5-]{+6+} <script>",))
+    text = build_changed_text("Price 5 <script>", "Price 6 <script>")
+    item = ReportedChange(ITEM.url, ITEM.seen_at, ITEM.previous_at, CHANGE, texts=(text,))
     entry = ElementTree.fromstring(write_atom_feed([item], "Changes", "urn:x")).find(
         f"{{{ATOM_NAMESPACE}}}entry/{{{ATOM_NAMESPACE}}}content"
     )
     assert entry is not None
-    assert (entry.get("type"), entry.text) == ("text", item.words[0])
+    shown = "<p>Price <del>5</del><ins>6</ins> &lt;script&gt;</p>"
+    assert (entry.get("type"), entry.text) == ("html", shown)
     described = ElementTree.fromstring(write_rss_feed([item], "Changes", "https://example.org/")).findtext(
         "channel/item/description"
     )
-    assert "[-5-]{+6+} &lt;script&gt;" in (described or "")
+    assert shown in (described or "")
     message = format_message([item])
     assert message is not None
     assert item.words[0] in message[1]

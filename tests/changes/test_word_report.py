@@ -4,7 +4,8 @@ from msgspec.structs import replace
 from tests.support.change_pages import TEXT
 from tests.support.change_pages import page as markup
 
-from sanderling.changes.classify import ChangeKind
+from sanderling.changes.changed_text import format_plain_text
+from sanderling.changes.classify import ChangeKind, PageChange
 from sanderling.changes.fingerprint_diff import BlockAction
 from sanderling.changes.paper_signatures import compute_checksum, compute_rms
 from sanderling.changes.render import extract_excerpt, render_html, render_lines
@@ -80,30 +81,34 @@ def test_moved_paragraph_shows_both_numbers() -> None:
     assert f"> ¶3→{len(TEXT) + 2} {TEXT[0]}" in render(found)
 
 
+def list_lines(report: DiffReport, change: PageChange, max_lines: int = 5) -> tuple[str, ...]:
+    return tuple(map(format_plain_text, extract_excerpt(report, change, max_lines)))
+
+
 def test_excerpt_lists_references_without_changed_text() -> None:
     link = '<p><a href="/{0}">Form</a> <img src="/{0}.png"></p>'
     found = build_report(markup(more=link.format("a")), markup(more=link.format("b")))
-    assert extract_excerpt(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
-    assert extract_excerpt(found, found.change, max_lines=1) == ("+ link /b", "and 3 more links and assets")
+    assert list_lines(found, found.change) == ("+ link /b", "- link /a", "+ asset /b.png", "- asset /a.png")
+    assert list_lines(found, found.change, max_lines=1) == ("+ link /b", "and 3 more links and assets")
 
 
 def test_excerpt_lists_significant_paragraphs_only() -> None:
     found = build_report(markup(), markup([TEXT[0].replace("small", "pale"), *TEXT[1:], "A new one."]))
     _, second = found.change.paragraphs
-    edited = f"~ ¶3 {TEXT[0].replace('small', '[-small-]{+pale+}')}"
-    assert extract_excerpt(found, found.change) == (edited, "+ ¶8 {+A new one.+}")
-    assert extract_excerpt(found, replace(found.change, paragraphs=(second,))) == ("+ ¶8 {+A new one.+}",)
+    edited = f"~ {TEXT[0].replace('small', '[-small-]{+pale+}')}"
+    assert list_lines(found, found.change) == (edited, "+ A new one.")
+    assert list_lines(found, replace(found.change, paragraphs=(second,))) == ("+ A new one.",)
 
 
 def test_excerpt_lists_changed_title() -> None:
     found = build_report(f"<title>Gulls</title>{markup()}", f"<title>Terns</title>{markup([*TEXT, 'A new one.'])}")
-    assert extract_excerpt(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
+    assert list_lines(found, replace(found.change, paragraphs=())) == ("~ title [-Gulls-]{+Terns+}",)
 
 
 def test_excerpt_shows_alternative_text() -> None:
     image = '<p><img src="/sign.png" alt="{}"></p>'
     found = build_report(markup(more=image.format("Open")), markup(more=image.format("Closed")))
-    assert extract_excerpt(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
+    assert list_lines(found, found.change) == ("+ asset /sign.png (Closed)", "- asset /sign.png (Open)")
 
 
 def test_boilerplate_is_shown_on_demand() -> None:

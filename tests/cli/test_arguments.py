@@ -1,4 +1,4 @@
-"""What every command shares."""
+"""Test arguments, tables, and confirmation of all commands."""
 
 import io
 import sys
@@ -21,14 +21,14 @@ from sanderling.config import loader
 from sanderling.urls.scope import is_wildcard_match
 
 
-def test_a_table_lines_its_columns_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([("a", 1, "x y"), ("long", None, ""), ("b", True, False)], ("one", "two", "three"))
     seen = capsys.readouterr()
     assert seen.out.splitlines() == ["one   two  three", "a     1    x y", "long       ", "b     yes  no"]
     assert not seen.err
 
 
-def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_table_is_streamed(capsys: pytest.CaptureFixture[str]) -> None:
     def rows() -> Iterator[tuple[str, str]]:
         yield from [("a", "b")] * (MEASURED_ROWS + 1)
         assert capsys.readouterr().out.startswith("one  two\na    b\n")
@@ -38,7 +38,7 @@ def test_a_long_table_begins_before_its_end_is_known(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.endswith("much longer  z\n")
 
 
-def test_a_long_line_is_broken_for_a_person_alone() -> None:
+def test_long_line_is_wrapped_only_in_a_terminal() -> None:
     text = "a \033[1mtide\033[0m " + "table " * 9
     assert fold_line(text, 4) == text
     assert fold_line(text.strip(), 4, 40).splitlines() == [
@@ -47,12 +47,12 @@ def test_a_long_line_is_broken_for_a_person_alone() -> None:
     assert fold_line("x" * 90, 4, 40) == "x" * 90, "no word is broken"
 
 
-def test_one_long_cell_does_not_push_the_others_away(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_cell_does_not_widen_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([("x" * 500, "a"), ("b", "c")], ("one", "two"))
     assert capsys.readouterr().out.splitlines()[2] == "b" + " " * (MAX_COLUMN_WIDTH + 1) + "c"
 
 
-def test_flags_may_stand_between_what_else_is_given() -> None:
+def test_flags_may_follow_positional_arguments() -> None:
     call, _ = parse_call(["diff", "https://example.org/", "--html", "1", "-C", "birds", "3"], COMMAND_GROUPS)
     assert (call.args.url, call.args.version, call.args.html) == ("https://example.org/", ["1", "3"], True)
 
@@ -61,7 +61,7 @@ def test_flags_may_stand_between_what_else_is_given() -> None:
     ("typed", "hint"),
     [("--limt", "; did you mean --limit? (see"), ("--depth", " (see"), ("-x", " (see"), ("--zzz", " (see")],
 )
-def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
+def test_unknown_flag_is_answered_with_a_similar_flag(
     typed: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pages", typed, "2"]) == 4
@@ -85,25 +85,25 @@ def test_a_flag_that_is_none_is_told_what_it_looks_like_if_anything(
         ("--statsFilename", "--json"),
     ],
 )
-def test_a_flag_of_another_crawler_is_told_what_it_is_called_here(
+def test_flag_of_another_crawler_is_answered_with_ours(
     typed: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["crawl", "http://x.org/", typed, "2"]) == 4
     assert f"'{typed}' is not a known argument; did you mean {meant}? (see" in capsys.readouterr().err
 
 
-def test_what_other_crawlers_call_a_setting_or_a_command_is_known_here() -> None:
+def test_settings_and_commands_of_other_crawlers_have_a_hint() -> None:
     assert {name for name in arguments.COMMAND_SYNONYMS if name in COMMANDS} == set()
     assert {meant.partition(" ")[0] for meant in arguments.COMMAND_SYNONYMS.values()} <= {*COMMANDS, "--version"}
     assert set(loader.SETTING_ALIASES.values()) <= {*loader.load_all_settings(), "json", "verbose"}
 
 
-def test_a_command_of_another_crawler_is_told_what_does_it_here(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_of_another_crawler_is_answered_with_ours(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fetch", "http://x.org/"]) == 4
     assert "there is no command 'fetch'; did you mean sanderling check parse?" in capsys.readouterr().err
 
 
-def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(
+def test_collection_and_settings_file_may_be_set_in_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -125,28 +125,26 @@ def test_the_collection_and_the_file_of_settings_may_be_set_anywhere(
 
 
 @pytest.mark.parametrize(("term", "moves"), [("xterm", True), ("dumb", False)])
-def test_a_terminal_that_knows_letters_alone_gets_them_alone(
-    term: str, moves: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ascii_terminal_gets_ascii_only(term: str, moves: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert can_draw(sys.stderr) is moves
 
 
-def test_at_most_so_many_is_a_number_of_things(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_limit_is_a_whole_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("-1", "two", "1.5"):
         assert main(["pages", f"--first={wrong}", "-C", str(tmp_path)]) == 4
         assert f"{wrong!r} is not a non-negative whole number" in capsys.readouterr().err
 
 
-def test_an_empty_table_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_table_prints_a_message(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows([], ("one", "two"), "nothing is due")
     seen = capsys.readouterr()
     assert (seen.out, seen.err) == ("one  two\n", "nothing is due\n")
 
 
 @pytest.mark.parametrize("flag", [["changes", "--min-significance"], ["similar", "https://a.example/", "--threshold"]])
-def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_is_between_0_and_1(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("7", "-0.1", "nan", "much"):
         assert main([*flag, wrong]) == 4
         assert f"{wrong!r} is not a number between 0 and 1" in capsys.readouterr().err
@@ -155,7 +153,7 @@ def test_a_share_lies_between_0_and_1(flag: list[str], capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("typed", "agreed"), [("y\n", True), (" YES \n", True), ("\n", False), ("n\n", False), ("", False)]
 )
-def test_only_a_yes_is_one_and_the_question_is_no_result(
+def test_only_yes_confirms_and_the_question_is_printed_to_stderr(
     typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
@@ -176,7 +174,5 @@ def test_only_a_yes_is_one_and_the_question_is_no_result(
         ("", "a", False),
     ],
 )
-def test_in_a_pattern_a_star_stands_for_anything_and_all_else_for_itself(
-    pattern: str, text: str, is_meant: bool
-) -> None:
+def test_only_the_star_is_special_in_a_pattern(pattern: str, text: str, is_meant: bool) -> None:
     assert is_wildcard_match(text, pattern) is is_meant

@@ -1,4 +1,4 @@
-"""What a crawl says of itself: failures, other sites and guessed sitemaps are told apart."""
+"""Test the summary of a crawl: failures, URLs out of scope, guessed sitemaps."""
 
 import json
 from pathlib import Path

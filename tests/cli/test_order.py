@@ -1,4 +1,4 @@
-"""What `sanderling crawl` says of an order that cannot be."""
+"""Test errors about `--order`."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ from sanderling.errors import UsageError
         (["--keep", "many"], "not a whole number"),
     ],
 )
-def test_one_sentence_and_what_there_is(
+def test_invalid_order_is_a_usage_error_with_the_alternatives(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
 ) -> None:
     code = main(["crawl", "http://127.0.0.1:9/", "--allow-private", "-C", str(tmp_path / "c"), *flags])
     assert code == UsageError.exit_code
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
     assert not (tmp_path / "c").exists()

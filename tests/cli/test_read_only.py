@@ -1,4 +1,4 @@
-"""A collection on a disk that cannot be written to: what only reads answers, the rest says one sentence."""
+"""Test commands on a collection on a read-only disk."""
 
 import os
 import shutil
@@ -18,16 +18,16 @@ NAV = "<nav><ul><li><a href='/'>home</a></li></ul></nav>"
 HOME = f"<title>home</title>{NAV}" + "".join(f"<p><a href='/bird{n}'>bird {n}</a></p>" for n in range(6))
 
 
-def bird(number: int, said: str = "wades") -> Page:
+def bird(number: int, verb: str = "wades") -> Page:
     return Page(
         f"<title>bird {number}</title>{NAV}<main><article class=bird><h1>Bird {number}</h1><dl><dt>Legs<dd>2"
-        f"<dt>Wings<dd>2</dl><p>The bird {number} {said} along the shore.</p></article></main>".encode()
+        f"<dt>Wings<dd>2</dl><p>The bird {number} {verb} along the shore.</p></article></main>".encode()
     )
 
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path]:
-    """The same folder on a mount that nobody may write to."""
+    """Mount the folder read-only."""
     if subprocess.run(["mount", "--bind", str(folder), str(folder)], check=False, capture_output=True).returncode:
         pytest.skip("nothing can be mounted here")
     try:
@@ -68,12 +68,12 @@ READING = [
 
 
 @pytest.mark.parametrize("line", READING)
-def test_what_only_reads_answers(sealed: tuple[str, Path], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reading_commands_work(sealed: tuple[str, Path], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     root, folder = sealed
     words = [root + word if word.startswith("/") else word for word in line.split()]
     assert main([*words, "-C", str(folder)]) == 0
-    told = capsys.readouterr()
-    assert told.out or line in ("url-rules", "aliases shore"), told.err
+    output = capsys.readouterr()
+    assert output.out or line in ("url-rules", "aliases shore"), output.err
 
 
 WRITING = [
@@ -88,17 +88,17 @@ WRITING = [
 
 
 @pytest.mark.parametrize(("line", "sentence"), WRITING)
-def test_what_has_to_write_says_one_sentence(
+def test_writing_commands_fail_with_a_sentence(
     sealed: tuple[str, Path], line: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root, folder = sealed
     words = [root + word if word.startswith("/") else word for word in line.split()]
     assert main([*words, "-C", str(folder)]) == 4
-    told = capsys.readouterr().err.splitlines()
-    assert [one for one in told if sentence in one] == [told[-1]]
+    output = capsys.readouterr().err.splitlines()
+    assert [line for line in output if sentence in line] == [output[-1]]
 
 
-def test_an_index_of_templates_that_was_made_before_is_brought_up_to_date_in_memory(
+def test_old_template_index_is_updated_in_memory(
     stored: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root, folder = stored
@@ -114,7 +114,7 @@ def test_an_index_of_templates_that_was_made_before_is_brought_up_to_date_in_mem
     assert capsys.readouterr().out == before
 
 
-def test_a_search_without_an_index_says_so_and_one_in_an_old_index_does(
+def test_search_in_an_old_index_warns_and_without_an_index_fails(
     stored: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("none", "old"):
@@ -127,12 +127,12 @@ def test_a_search_without_an_index_says_so_and_one_in_an_old_index_does(
         db.execute("UPDATE visits SET id = id + 7 WHERE id = (SELECT max(id) FROM visits)")
     with read_only(tmp_path / "old") as folder:
         assert main(["search", "shore", "-C", str(folder)]) == 0
-    told = capsys.readouterr()
-    assert "/bird3" in told.out
-    assert "the index is searched as it is, 7 visits old" in told.err
+    output = capsys.readouterr()
+    assert "/bird3" in output.out
+    assert "the index is searched as it is, 7 visits old" in output.err
 
 
-def test_a_collection_of_an_older_version_says_why_it_cannot_be_read(
+def test_collection_that_needs_migration_is_reported(
     stored: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(stored[1], tmp_path / "c")

@@ -1,4 +1,4 @@
-"""Whatever takes the output: a terminal that knows few letters, a full disk, nobody at all."""
+"""Test output to limited terminals, full disks, and closed pipes; and interruptions."""
 
 import json
 import os
@@ -45,12 +45,12 @@ def run(folder: Path, *words: str, encoding: str = "ascii", to: str = "") -> sub
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("words", [["changes", "--words"], ["pages"], ["status"], ["export", "--format", "csv"]])
-def test_letters_that_a_terminal_does_not_know_are_no_error(folder: Path, words: list[str], encoding: str) -> None:
+def test_unencodable_characters_are_replaced(folder: Path, words: list[str], encoding: str) -> None:
     done = run(folder, *words, encoding=encoding)
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
 
 
-def test_a_page_is_shown_to_such_a_terminal_with_its_history_and_differences(folder: Path) -> None:
+def test_ascii_terminal_shows_page_history_and_diff(folder: Path) -> None:
     url = json.loads(run(folder, "changes", "--json").stdout)["url"]
     for words in (["history", url], ["diff", url], ["show", url, "--text"]):
         done = run(folder, *words)
@@ -58,7 +58,7 @@ def test_a_page_is_shown_to_such_a_terminal_with_its_history_and_differences(fol
     assert b"Gr??e" in done.stdout
 
 
-def test_scripts_read_the_same_whatever_the_terminal_knows(folder: Path) -> None:
+def test_json_is_the_same_in_every_encoding(folder: Path) -> None:
     narrow, wide = (run(folder, "pages", "--json", encoding=name).stdout.decode(name) for name in ("ascii", "utf-8"))
     assert [json.loads(line) for line in narrow.splitlines()] == [json.loads(line) for line in wide.splitlines()]
     assert json.loads(narrow.splitlines()[0])["title"] == BEFORE
@@ -66,26 +66,28 @@ def test_scripts_read_the_same_whatever_the_terminal_knows(folder: Path) -> None
     assert "\u6771\u4eac" in "".join(ElementTree.fromstring(feed).itertext())
 
 
-def test_a_full_disk_is_one_sentence(folder: Path) -> None:
+def test_full_disk_is_reported(folder: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     done = run(folder, "pages", to="> /dev/full")
     assert (done.returncode, done.stderr.count(b"\n")) == (3, 1), done.stderr
 
 
-def test_nobody_has_to_listen(folder: Path) -> None:
+def test_closed_output_is_no_error(folder: Path) -> None:
     done = run(folder, "pages", to=">&-")
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("teller", ["full", "left"])
-def test_a_crawl_goes_on_when_nobody_takes_what_it_tells(teller: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stream", ["full", "left"])
+def test_crawl_continues_without_a_reader_of_its_messages(stream: str, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     line = [sys.executable, "-m", "sanderling", "crawl", "-C", str(tmp_path), "--delay", "0", "--allow-private", "-vv"]
     with Site(tree(200)) as site, Path("/dev/full").open("wb") as full:
-        told = full if teller == "full" else subprocess.PIPE
-        with subprocess.Popen([*line, site.root + "/", "--no-index"], stdout=subprocess.DEVNULL, stderr=told) as child:
+        output = full if stream == "full" else subprocess.PIPE
+        with subprocess.Popen(
+            [*line, site.root + "/", "--no-index"], stdout=subprocess.DEVNULL, stderr=output
+        ) as child:
             if child.stderr:
                 assert child.stderr.readline()
                 child.stderr.close()
@@ -107,7 +109,7 @@ def unheard(*words: str, unbuffered: str = "") -> int:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at the end", "at once"])
-def test_a_crawl_whose_reader_left_says_how_it_ended(unbuffered: str, folder: Path, tmp_path: Path) -> None:
+def test_crawl_whose_reader_left_returns_its_exit_code(unbuffered: str, folder: Path, tmp_path: Path) -> None:
     common = ["--delay", "0", "--allow-private", "--workers", "1", "--no-index"]
     with Site({}) as site:
         assert unheard("crawl", site.root + "/", "-C", str(tmp_path), *common, unbuffered=unbuffered) == 9
@@ -116,23 +118,23 @@ def test_a_crawl_whose_reader_left_says_how_it_ended(unbuffered: str, folder: Pa
     assert unheard("pages", "-C", str(folder), unbuffered=unbuffered) == 0
 
 
-def test_a_pipe_that_broke_elsewhere_is_no_reader_who_left() -> None:
+def test_broken_pipe_elsewhere_is_an_error() -> None:
     done = failing_with("BrokenPipeError()")
     assert (done.returncode, b"BrokenPipeError" in done.stderr) == (1, True), done.stderr
 
 
 @pytest.mark.parametrize("words", [["crawl", "http://127.0.0.1:1/", "--clean"], ["delete", "*"]])
-def test_where_nobody_can_be_asked_nobody_is(folder: Path, words: list[str]) -> None:
+def test_confirmation_without_a_terminal_is_refused(folder: Path, words: list[str]) -> None:
     done = run(folder, *words, to="<&-")
     assert (done.returncode, done.stderr.count(b"\n")) == (4, 1), done.stderr
 
 
-def test_nobody_on_standard_input_names_no_seeds(tmp_path: Path) -> None:
+def test_closed_standard_input_has_no_seeds(tmp_path: Path) -> None:
     done = run(tmp_path, "crawl", "-", to="<&-")
     assert (done.returncode, b"no seed given" in done.stderr) == (4, True), done.stderr
 
 
-def test_a_terminal_obeys_no_page_that_is_shown_and_a_file_gets_all_of_it(tmp_path: Path) -> None:
+def test_control_characters_reach_files_but_no_terminal(tmp_path: Path) -> None:
     body = "<p>Gr\u00fc\u00dfe \x1b]0;owned\x07".encode()
     pages = {
         "/": html("/a", "/b"),
@@ -143,27 +145,27 @@ def test_a_terminal_obeys_no_page_that_is_shown_and_a_file_gets_all_of_it(tmp_pa
         flags = ["-C", str(tmp_path), "--delay", "0", "--allow-private", "--quiet", "--workers", "1", "--no-index"]
         assert main(["crawl", site.root + "/", *flags]) == 0
     assert run(tmp_path, "show", f"{site.root}/a").stdout == body
-    for path, told in (("/a", "<p>Gr\u00fc\u00dfe ]0;owned\r\n"), ("/b", "[x/y, 9 bytes]\r\n")):
-        assert on_a_terminal("show", site.root + path, "-C", str(tmp_path)) == told.encode()
+    for path, output in (("/a", "<p>Gr\u00fc\u00dfe ]0;owned\r\n"), ("/b", "[x/y, 9 bytes]\r\n")):
+        assert run_in_terminal("show", site.root + path, "-C", str(tmp_path)) == output.encode()
 
 
-def on_a_terminal(*words: str) -> bytes:
-    """What a command writes to a terminal."""
+def run_in_terminal(*words: str) -> bytes:
+    """Return the output of a command in a terminal."""
     child, terminal = pty.fork()
     if not child:
         os.execve(
             sys.executable, [sys.executable, "-m", "sanderling", *words], os.environ | {"PYTHONIOENCODING": "utf-8"}
         )
-    told = b""
+    output = b""
     with suppress(OSError):  # it is gone
         while some := os.read(terminal, 65536):
-            told += some
+            output += some
     os.close(terminal)
     os.waitpid(child, 0)
-    return told
+    return output
 
 
-def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -> None:
+def test_closed_terminal_ends_a_crawl_like_ctrl_c(tmp_path: Path) -> None:
     with Site(tree(400)) as site:
         line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0.01", "--allow-private", "--no-index"]
         child, terminal = pty.fork()
@@ -177,7 +179,7 @@ def test_a_terminal_that_is_closed_ends_a_crawl_as_ctrl_c_does(tmp_path: Path) -
 
 
 def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
-    """A command in which this goes wrong."""
+    """Return a command that raises this error."""
     code = (
         "import errno, sys; from sanderling import cli; from sanderling.cli.commands import settings\n"
         f"def fail(call): raise {error}\n"
@@ -186,7 +188,7 @@ def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
 
 
-def test_a_disk_that_fails_is_no_closed_terminal() -> None:
+def test_disk_error_is_not_taken_for_a_closed_terminal() -> None:
     done = failing_with("OSError(errno.EIO, 'Input/output error')")
     assert (done.returncode, b"disk I/O error" in done.stderr) == (3, True), done.stderr
 
@@ -204,7 +206,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("awaited", ["sanderling.cli", "sanderling.cli.arguments", "msgspec"])
-def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> None:
+def test_ctrl_c_during_startup_is_no_error(awaited: str) -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     script = STOPPED.format(project["scripts"]["sanderling"].removesuffix(":main"))
     done = subprocess.run([sys.executable, "-c", script, awaited], capture_output=True, check=False)
@@ -214,7 +216,7 @@ def test_ctrl_c_while_the_command_line_wakes_up_is_no_error(awaited: str) -> Non
 def interrupt_while_seeds_are_read(
     folder: Path, tmp_path: Path, number: signal.Signals = signal.SIGINT
 ) -> tuple[int, bytes, bytes]:
-    """A signal as early as it can be told for sure: the file of seeds is a pipe that nobody writes to."""
+    """Interrupt a command while it reads seeds from a pipe without a writer."""
     os.mkfifo(tmp_path / "seeds")
     line = [sys.executable, "-m", "sanderling", "crawl", "-C", str(folder), "--json",
             "--seed-file", str(tmp_path / "seeds")]  # fmt: skip
@@ -226,24 +228,29 @@ def interrupt_while_seeds_are_read(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_crawl_interrupted_before_it_begins_tells_scripts_so(tmp_path: Path, number: signal.Signals) -> None:
+def test_crawl_interrupted_before_its_start_prints_its_summary(tmp_path: Path, number: signal.Signals) -> None:
     code, out, err = interrupt_while_seeds_are_read(tmp_path / "none", tmp_path, number)
     assert (code, err) == (EXIT_INTERRUPTED, b"")
-    told = json.loads(out.splitlines()[-1])
-    assert (told["finish_reason"], told["pages"], told["fetched"]) == ("interrupted", 0, 0)
+    output = json.loads(out.splitlines()[-1])
+    assert (output["finish_reason"], output["pages"], output["fetched"]) == ("interrupted", 0, 0)
     assert not (tmp_path / "none").exists()
 
 
-def test_it_tells_how_many_pages_the_collection_has(folder: Path, tmp_path: Path) -> None:
+def test_summary_of_an_interrupted_crawl_counts_stored_pages(folder: Path, tmp_path: Path) -> None:
     code, out, _ = interrupt_while_seeds_are_read(folder, tmp_path)
-    told = json.loads(out.splitlines()[-1])
-    assert (code, told["finish_reason"], told["pages"], told["fetched"]) == (EXIT_INTERRUPTED, "interrupted", 2, 0)
+    output = json.loads(out.splitlines()[-1])
+    assert (code, output["finish_reason"], output["pages"], output["fetched"]) == (
+        EXIT_INTERRUPTED,
+        "interrupted",
+        2,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
     "where", ["sanderling.cli.commands.refresh.refresh", "sanderling.cli.commands.refresh.load_request"]
 )
-def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
+def test_refresh_interrupted_before_its_start_prints_its_summary(
     folder: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
@@ -251,14 +258,14 @@ def test_a_refresh_interrupted_before_it_begins_tells_scripts_so(
 
     monkeypatch.setattr(where, interrupted)
     assert main(["refresh", "-C", str(folder), "--json"]) == EXIT_INTERRUPTED
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (told["finish_reason"], told["visited"]) == ("interrupted", 0)
+    output = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (output["finish_reason"], output["visited"]) == ("interrupted", 0)
     monkeypatch.setattr("sanderling.cli.commands.refresh.print_dry_run", interrupted)
     main(["refresh", "-C", str(folder), "--json", "--dry-run"])
     assert capsys.readouterr().out == "", "what it would list is no summary"
 
 
-def test_an_interrupt_while_the_command_is_read_is_told_too(
+def test_interrupt_while_arguments_are_parsed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tries = []

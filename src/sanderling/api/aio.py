@@ -63,7 +63,7 @@ class AsyncCollection:
     """A collection for asyncio code; see `Collection` for the methods."""
 
     def __init__(self, folder: str | Path = "collection", settings: Settings | None = None) -> None:
-        self._collection = Collection(folder, settings)
+        self.collection = Collection(folder, settings)
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sanderling")
 
     async def call(self, function: Callable[..., T], *args: Any) -> T:
@@ -72,67 +72,65 @@ class AsyncCollection:
 
     async def crawl(self, *urls: str, **settings: Unpack[SettingValues]) -> AsyncCrawlRun[CrawlSummary]:
         """Start a crawl, or resume it."""
-        return AsyncCrawlRun(self, await self.call(partial(self._collection.crawl, *urls, **settings)))
+        return AsyncCrawlRun(self, await self.call(partial(self.collection.crawl, *urls, **settings)))
 
     async def refresh(
         self, *, every_page: bool = False, **settings: Unpack[SettingValues]
     ) -> AsyncCrawlRun[RefreshSummary]:
         """Visit the pages that are due, or every page."""
-        return AsyncCrawlRun(
-            self, await self.call(partial(self._collection.refresh, every_page=every_page, **settings))
-        )
+        return AsyncCrawlRun(self, await self.call(partial(self.collection.refresh, every_page=every_page, **settings)))
 
     async def pages(self, pattern: str = "*", *, changed_since: Time | None = None) -> AsyncIterator[Page]:
         """Yield the stored pages."""
-        found = self._collection.pages(pattern, changed_since=changed_since)
+        found = self.collection.pages(pattern, changed_since=changed_since)
         while (page := await self.call(next, found, END)) is not END:
             assert isinstance(page, Page)
             yield page
 
     async def page(self, url: str) -> Page:
         """Return a stored page."""
-        return await self.call(self._collection.page, url)
+        return await self.call(self.collection.page, url)
 
     async def markdown(self, url: str, when: Time | None = None) -> str:
         """Return the main content of a page as Markdown, now or at a time."""
 
         def read() -> str:
-            return (self._collection.page(url) if when is None else self._collection.at(url, when)).markdown
+            return (self.collection.page(url) if when is None else self.collection.at(url, when)).markdown
 
         return await self.call(read)
 
     async def versions(self, url: str) -> list[PageVersion]:
         """Return all stored versions of a page, oldest first."""
-        return await self.call(self._collection.versions, url)
+        return await self.call(self.collection.versions, url)
 
     async def changes(
         self, *, since: Time = 0.0, kind: str | Sequence[str] = (), min_significance: float = 0.0, pattern: str = "*"
     ) -> list[Change]:
         """Return the changes, newest first."""
         find = partial(
-            self._collection.changes, since=since, kind=kind, min_significance=min_significance, pattern=pattern
+            self.collection.changes, since=since, kind=kind, min_significance=min_significance, pattern=pattern
         )
         return await self.call(find)
 
     async def diff(self, url: str, old: int | Time | None = None, new: int | Time | None = None) -> Diff:
         """Compare two versions of a page, by default the last two."""
-        return await self.call(self._collection.diff, url, old, new)
+        return await self.call(self.collection.diff, url, old, new)
 
     async def search(self, query: str, *, limit: int = 10, offset: int = 0) -> "SearchResults":
         """Search the stored pages."""
-        return await self.call(partial(self._collection.search, query, limit=limit, offset=offset))
+        return await self.call(partial(self.collection.search, query, limit=limit, offset=offset))
 
     async def delete(self, *patterns: str) -> "DeletionReport":
         """Delete pages permanently."""
-        return await self.call(self._collection.delete, *patterns)
+        return await self.call(self.collection.delete, *patterns)
 
     async def status(self) -> dict[str, object]:
         """Return size and state of the collection."""
-        return await self.call(self._collection.status)
+        return await self.call(self.collection.status)
 
     async def close(self) -> None:
         """Close the collection. A running crawl is stopped; it can be resumed."""
-        await self.call(self._collection.close)
+        await self.call(self.collection.close)
         self._executor.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
@@ -141,7 +139,7 @@ class AsyncCollection:
     async def __aexit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.call(self._collection.__exit__, error_type, error, trace)
+        await self.call(self.collection.__exit__, error_type, error, trace)
         self._executor.shutdown(wait=False)
 
 

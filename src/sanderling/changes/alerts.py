@@ -61,13 +61,14 @@ def format_message(items: Iterable[ReportedChange]) -> tuple[str, str] | None:
     lines = [_format_change(item) for item in reportable[:MAX_LISTED_CHANGES]]
     if len(reportable) > MAX_LISTED_CHANGES:
         lines.append(f"and {len(reportable) - MAX_LISTED_CHANGES} more")
-    count = len({item.url for item in reportable})
-    times = f", {len(reportable)} changes" if len(reportable) > count else ""  # a page may have changed twice
+    count = len({url for item in reportable for url in item.shared_urls or (item.url,)})
+    events = sum(len(item.shared_urls) or 1 for item in reportable)
+    times = f", {events} changes" if events > count else ""  # a page may have changed twice
     return SUBJECT_FORMAT.format(count=count, s="" if count == 1 else "s", times=times), "\n".join(lines)
 
 
 def _format_change(item: ReportedChange) -> str:
-    names = filter(None, (strip_control_characters(item.title), strip_control_characters(item.url)))
+    names = dict.fromkeys(filter(None, (strip_control_characters(item.name), strip_control_characters(item.url))))
     return "\n".join((*names, summarize_change(item.change), *item.words, ""))
 
 

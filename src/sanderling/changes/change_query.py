@@ -1,12 +1,13 @@
 """Select changes by kind, significance, and URL pattern; also new, gone, and moved pages."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from msgspec import Struct
 
 from sanderling.changes.change_store import UNREADABLE_CHANGE, ChangeStore, StoredChange, load_changes
+from sanderling.changes.changed_text import ChangedText
 from sanderling.changes.classify import LIFECYCLE_KINDS, ChangeKind, PageChange, classify_diff
 from sanderling.changes.feed import ReportedChange
 from sanderling.changes.fingerprint_diff import diff_fingerprints
@@ -27,6 +28,8 @@ from sanderling.storage.page_history import (
 from sanderling.storage.queries import load_originals, load_titles, load_urls
 from sanderling.urls.scope import is_wildcard_match
 
+MAX_READ_CHANGES = 1_000  # newest changes whose text is read from the archive
+
 
 class ChangeFilter(Struct, frozen=True):
     url_pattern: str = "*"
@@ -34,8 +37,8 @@ class ChangeFilter(Struct, frozen=True):
     min_significance: float = 0.0
     has_start: bool = False  # a start time was given
     include_noise: bool = False  # also insignificant changes
-    include_words: bool = False  # with the changed words
-    is_message: bool = False  # for a feed or an alert: with title and words, copies of a page only once
+    include_texts: bool = False  # with the changed text
+    is_message: bool = False  # for a feed or an alert: with title and text, copies of a page only once
     user_rules: UserRules = NO_USER_RULES
 
 
@@ -98,6 +101,27 @@ def find_changes(
     return drop_duplicate_changes(collection.db, found) if change_filter.is_message else [item for _, item in found]
 
 
+def describe_changes(collection: StoredCollection, stored_changes: Sequence[StoredChange]) -> list[ReportedChange]:
+    """Return stored changes with the titles and the changed text of their pages."""
+    url_ids = sorted({stored.url_id for stored in stored_changes})
+    urls, titles = load_urls(collection.db, url_ids), load_titles(collection.db, url_ids)
+    remarks = QueryRemarks([], [], [])
+    return [
+        ReportedChange(
+            urls[stored.url_id],
+            stored.seen_at,
+            stored.previous_at,
+            stored.change,
+            titles.get(stored.url_id, ""),
+            texts=()
+            if stored.change.resources
+            else _extract_texts(*_read_both_versions(collection, stored, NO_USER_RULES, remarks), stored.change),
+        )
+        for stored in stored_changes
+        if stored.url_id in urls
+    ]
+
+
 def _iterate_changes(
     change_filter: ChangeFilter, collection: StoredCollection, since: float, remarks: QueryRemarks
 ) -> Iterator[tuple[int, ReportedChange]]:
@@ -105,6 +129,7 @@ def _iterate_changes(
     stored_changes = list(load_changes(db, since))
     urls = _match_urls(db, change_filter.url_pattern, {stored.url_id for stored in stored_changes})
     titles = load_titles(db, sorted(urls)) if change_filter.is_message else {}
+    read_count = 0
     for stored in stored_changes:
         if stored.url_id not in urls:
             continue
@@ -117,9 +142,14 @@ def _iterate_changes(
             and change.significance >= change_filter.min_significance
             and (not change_filter.kinds or set(change_filter.kinds) & set(change.kinds))
         ):
-            needs_words = (change_filter.include_words or change_filter.is_message) and not stored.change.resources
-            versions = _read_both_versions(collection, stored, user_rules, remarks) if needs_words else (None, None)
-            words = _extract_words(*versions, None if change_filter.include_noise else change)
+            needs_texts = (
+                (change_filter.include_texts or change_filter.is_message)
+                and not stored.change.resources
+                and read_count < MAX_READ_CHANGES
+            )
+            read_count += needs_texts
+            versions = _read_both_versions(collection, stored, user_rules, remarks) if needs_texts else (None, None)
+            texts = _extract_texts(*versions, None if change_filter.include_noise else change)
             yield (
                 stored.url_id,
                 ReportedChange(
@@ -128,7 +158,7 @@ def _iterate_changes(
                     stored.previous_at,
                     change,
                     titles.get(stored.url_id, ""),
-                    words=words,
+                    texts=texts,
                 ),
             )
 
@@ -182,9 +212,9 @@ def _reclassify(
     return classify_diff(diff_fingerprints(old.fingerprint, new.fingerprint), noise, stored_change.url_id)
 
 
-def _extract_words(
+def _extract_texts(
     old: ComparableVersion | None, new: ComparableVersion | None, change: PageChange | None
-) -> tuple[str, ...]:
+) -> tuple[ChangedText, ...]:
     """Return an excerpt of the changed paragraphs, or of all paragraphs without `change`."""
     if old is None or new is None:
         return ()

@@ -1,4 +1,4 @@
-"""Changes as Atom 1.0 and RSS 2.0 feeds. Page content is included as text only."""
+"""Changes as Atom 1.0 and RSS 2.0 feeds. Page content is escaped; only `<ins>`, `<del>` and `<p>` are markup."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 
 from msgspec import Struct
 
+from sanderling.changes.changed_text import ChangedText, format_html_list, format_plain_text
 from sanderling.changes.classify import ChangeCounts, PageChange
 from sanderling.terminal import strip_control_characters
 from sanderling.urls.normalize import get_host
+from sanderling.urls.scope import get_site
 
 ATOM_NAMESPACE = "http://www.w3.org/2005/Atom"
 GENERATOR = "Sanderling"
@@ -26,7 +28,20 @@ class ReportedChange(Struct, frozen=True):
     change: PageChange
     title: str = ""
     status: int = 200  # of the new version
-    words: tuple[str, ...] = ()  # excerpt, a line for each paragraph
+    texts: tuple[ChangedText, ...] = ()  # the first changed paragraphs
+    shared_urls: tuple[str, ...] = ()  # all pages of a change that several pages share
+
+    @property
+    def name(self) -> str:
+        """Return the title or URL of the page, or the number of pages that share the change."""
+        if self.shared_urls:
+            return f"on {len(self.shared_urls):,} pages of {get_site(self.url)}"
+        return self.title or self.url
+
+    @property
+    def words(self) -> list[str]:
+        """Return the changed paragraphs as lines of text."""
+        return [format_plain_text(text) for text in self.texts]
 
     @property
     def is_reportable(self) -> bool:
@@ -63,7 +78,7 @@ class ChangeFeedEntry(Struct, frozen=True):
     title: str  # of the page
     kinds: tuple[str, ...]
     summary: str
-    words: tuple[str, ...] = ()
+    texts: tuple[ChangedText, ...] = ()
 
 
 def write_atom_feed(items: Iterable[ReportedChange], title: str, feed_id: str) -> str:
@@ -71,7 +86,7 @@ def write_atom_feed(items: Iterable[ReportedChange], title: str, feed_id: str) -
     return write_atom_entries(
         [
             ChangeFeedEntry(
-                item.url, item.seen_at, item.title, tuple(item.change.kinds), summarize_change(item.change), item.words
+                item.url, item.seen_at, item.name, tuple(item.change.kinds), summarize_change(item.change), item.texts
             )
             for item in _select_reportable(items)
         ],
@@ -96,8 +111,8 @@ def write_atom_entries(entries: Sequence[ChangeFeedEntry], title: str, feed_id: 
         _add_element(entry, "updated", _convert_to_datetime(change.updated_at).isoformat())
         _add_element(entry, "link").set("href", _strip_invalid_xml(change.url))
         _add_element(entry, "summary", change.summary)
-        if change.words:
-            _add_element(entry, "content", "\n".join(change.words)).set("type", "text")
+        if change.texts:
+            _add_element(entry, "content", format_html_list(change.texts)).set("type", "html")
         for kind in change.kinds:
             _add_element(entry, "category").set("term", kind)
     return _serialize_xml(root)
@@ -113,11 +128,13 @@ def write_rss_feed(items: Iterable[ReportedChange], title: str, link: str) -> st
     _add_element(channel, "description", title)
     for item in reportable:
         entry = _add_element(channel, "item")
-        _add_element(entry, "title", f"{item.title or item.url}: {', '.join(item.change.kinds)}")
+        _add_element(entry, "title", f"{item.name}: {', '.join(item.change.kinds)}")
         _add_element(entry, "link", item.url)
         _add_element(entry, "guid", f"{item.url}#changed-{item.seen_at:.6f}").set("isPermaLink", "false")
         _add_element(entry, "pubDate", format_datetime(_convert_to_datetime(item.seen_at)))
-        _add_element(entry, "description", "<br>".join(map(escape, (summarize_change(item.change), *item.words))))
+        _add_element(
+            entry, "description", f"<p>{escape(summarize_change(item.change))}</p>{format_html_list(item.texts)}"
+        )
         for kind in item.change.kinds:
             _add_element(entry, "category", kind)
     return _serialize_xml(root)

@@ -8,6 +8,7 @@ from html import escape
 
 from rich.text import Text
 
+from sanderling.changes.changed_text import BRACKETS, ChangedText, shorten_pieces, truncate_text
 from sanderling.changes.classify import ChangeCounts, PageChange
 from sanderling.changes.fingerprint_diff import BlockAction
 from sanderling.changes.word_diff import DiffOperation, DiffPiece
@@ -19,7 +20,6 @@ HTML_CONTEXT = 300
 ACTION_SYMBOLS = {BlockAction.ADDED: "+", BlockAction.REMOVED: "-", BlockAction.CHANGED: "~", BlockAction.MOVED: ">"}
 COLORS = {DiffOperation.ADDED: "green", DiffOperation.REMOVED: "red strike", DiffOperation.SAME: ""}
 NO_CHANGE = "no significant change"
-BRACKETS = {DiffOperation.ADDED: ("{+", "+}"), DiffOperation.REMOVED: ("[-", "-]"), DiffOperation.SAME: ("", "")}
 
 
 def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate: bool = False) -> Iterator[Text]:
@@ -49,8 +49,8 @@ def _list_references(report: DiffReport) -> Iterator[str]:
 
 def extract_excerpt(
     report: DiffReport, change: PageChange, max_lines: int = 5, max_length: int = 300
-) -> tuple[str, ...]:
-    """Return the first changed paragraphs that `change` lists, a line each; without any, links and assets."""
+) -> tuple[ChangedText, ...]:
+    """Return the first changed paragraphs that `change` lists; without any, links and assets."""
     listed = {
         (paragraph.action, paragraph.old if paragraph.new is None else paragraph.new)
         for paragraph in change.paragraphs
@@ -58,19 +58,39 @@ def extract_excerpt(
     }
     if change.title != ChangeCounts():
         listed.add((BlockAction.CHANGED, TITLE_NUMBER))
-    lines = [_render_line(row, color=False).plain for row in report.rows if (row.action, row.number) in listed]
-    noun, available = ("paragraphs", lines) if lines else ("links and assets", list(_list_references(report)))
-    shown = [f"{line[:max_length]}…" if len(line) > max_length else line for line in available[:max_lines]]
-    return (*shown, *([f"and {len(available) - max_lines} more {noun}"] if len(available) > max_lines else []))
+    texts = [_build_changed_text(row) for row in report.rows if (row.action, row.number) in listed]
+    noun, available = ("paragraphs", texts) if texts else ("links and assets", _list_changed_references(report))
+    shown = [truncate_text(text, max_length) for text in available[:max_lines]]
+    remark = f"and {len(available) - max_lines} more {noun}"
+    more = [ChangedText("more", (DiffPiece(DiffOperation.SAME, remark),))] if len(available) > max_lines else []
+    return (*shown, *more)
+
+
+def _build_changed_text(row: ParagraphDiff) -> ChangedText:
+    label = "title" if row.number == TITLE_NUMBER else ""
+    return ChangedText(row.action, shorten_pieces(row.pieces, TERMINAL_CONTEXT), label)
+
+
+def _list_changed_references(report: DiffReport) -> list[ChangedText]:
+    return [
+        ChangedText(action, (DiffPiece(operation, reference),), name)
+        for name, added, removed in (
+            ("link", report.links_added, report.links_removed),
+            ("asset", report.assets_added, report.assets_removed),
+        )
+        for action, operation, references in (
+            ("added", DiffOperation.ADDED, added),
+            ("removed", DiffOperation.REMOVED, removed),
+        )
+        for reference in references
+    ]
 
 
 def _render_line(row: ParagraphDiff, color: bool) -> Text:
     built = Text(f"{ACTION_SYMBOLS[row.action]} {'' if row.number == TITLE_NUMBER else '¶'}{_format_number(row)} ")
-    last = len(row.pieces) - 1
-    for number, piece in enumerate(row.pieces):
-        words = _shorten_piece(piece, number == 0, number == last) if len(row.pieces) > 1 else piece.text
+    for piece in shorten_pieces(row.pieces, TERMINAL_CONTEXT):
         left, right = ("", "") if color else BRACKETS[piece.operation]
-        built.append(f"{left}{strip_control_characters(words)}{right}", COLORS[piece.operation] if color else "")
+        built.append(f"{left}{strip_control_characters(piece.text)}{right}", COLORS[piece.operation] if color else "")
     return built
 
 
@@ -78,15 +98,6 @@ def _format_number(row: ParagraphDiff) -> str:
     if row.number == TITLE_NUMBER:
         return "title"
     return f"{row.number + 1}" if row.old_number is None else f"{row.old_number + 1}→{row.number + 1}"
-
-
-def _shorten_piece(piece: DiffPiece, is_first: bool, is_last: bool, context: int = TERMINAL_CONTEXT) -> str:
-    text = piece.text
-    if piece.operation is not DiffOperation.SAME or len(text) <= 2 * context:
-        return text
-    if is_first:
-        return f"…{text[-context:]}"
-    return f"{text[:context]}…" if is_last else f"{text[:context]} … {text[-context:]}"
 
 
 STYLE = (
@@ -117,16 +128,9 @@ def render_html(report: DiffReport, title: str, old_at: str, new_at: str) -> str
 
 
 def _render_html_row(row: ParagraphDiff) -> str:
-    last = len(row.pieces) - 1
     shown = [
-        (
-            piece.operation,
-            _render_html_piece(
-                piece.operation,
-                _shorten_piece(piece, number == 0, number == last, HTML_CONTEXT) if last else piece.text,
-            ),
-        )
-        for number, piece in enumerate(row.pieces)
+        (piece.operation, _render_html_piece(piece.operation, piece.text))
+        for piece in shorten_pieces(row.pieces, HTML_CONTEXT)
     ]
     old = "".join(text for operation, text in shown if operation is not DiffOperation.ADDED)
     new = "".join(text for operation, text in shown if operation is not DiffOperation.REMOVED)

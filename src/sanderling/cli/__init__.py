@@ -53,6 +53,7 @@ COMMAND_GROUPS = {
         "workers": "list, move, pause, or stop the workers of a running crawl",
         "schedule": "show how workers are assigned to hosts",
         "migrant": "run a worker beside a web server that sends only what changed",
+        "mcp": "serve a collection to language models (Model Context Protocol)",
         "publish": "publish the changes of your own site for crawlers",
         "experiment": "reproduce the tables of the papers",
         "completion": "print a completion script for bash, zsh, or tcsh",

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from sanderling.changes.change_store import ChangeStore
 from sanderling.clock import Clock, system_clock
-from sanderling.config.settings import ScopeSettings
 from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choice, open_ordering
 from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, RevisitServices, RunState, RunStats
 from sanderling.crawl.depth import load_depth_limits
@@ -68,6 +67,7 @@ class CrawlPlan(Struct, frozen=True):
     folder: Path
     request: CrawlRequest
     seeds: Sequence[NormalizedUrl] = ()
+    pages: Sequence[NormalizedUrl] = ()  # visited without their sites
     clock: Clock = system_clock
     build_ordering: OrderingBuilder = open_ordering  # another one replaces the ordering of the collection for this run
 
@@ -176,7 +176,7 @@ def _open_frontier(db: Connection, plan: CrawlPlan, host_preference: HostPrefere
 def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
     depths = load_depth_limits(db, plan.request.limits.depth, [seed.url for seed in plan.seeds], Random())
     return UrlFilter(
-        _load_scope_rule(db, plan.request.scope, plan.seeds),
+        _load_scope_rule(db, plan),
         depths.limit,
         _load_pattern_budget(db),
         dust.load_rules(db),
@@ -205,15 +205,20 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
     return PageStorage(catalog, link_graph, SitemapHintStore(db), archive, cdxj_index, remote_archive)
 
 
-def _load_scope_rule(db: Connection, scope: ScopeSettings, seeds: Iterable[NormalizedUrl]) -> ScopeRule:
-    """Build the scope from old and new seeds, and store the new ones."""
-    meta = CollectionMeta(db)
-    all_seeds = [Url(url) for url in dict.fromkeys([*meta.seeds, *(seed.url for seed in seeds)])]
-    if not all_seeds:
+def _load_scope_rule(db: Connection, plan: CrawlPlan) -> ScopeRule:
+    """Build the scope from old and new watched pages and seeds, and store the new ones."""
+    meta, scope = CollectionMeta(db), plan.request.scope
+    pages = [Url(url) for url in dict.fromkeys([*meta.watched_pages, *(page.url for page in plan.pages)])]
+    if plan.pages:
+        meta.watched_pages = list(pages)
+    all_seeds = [Url(url) for url in dict.fromkeys([*meta.seeds, *(seed.url for seed in plan.seeds)])]
+    if not (all_seeds or pages):
         raise UsageError("no URL to crawl; give one, for example: sanderling crawl https://example.org/")
     meta.seeds = list(all_seeds)
     redirect_targets = [Url(url) for url in meta.seed_redirects]
-    return build_scope_rule([*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude)
+    return build_scope_rule(
+        [*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude, pages=pages
+    )
 
 
 def _load_pattern_budget(db: Connection) -> PatternBudget:

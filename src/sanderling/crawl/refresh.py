@@ -22,9 +22,10 @@ from sanderling.crawl.queue_refill import (
 )
 from sanderling.crawl.reevaluate import apply_ignore_robots_changes, enqueue_all_pages
 from sanderling.crawl.request import CrawlRequest, get_budget, get_policy
-from sanderling.crawl.run import enforce_collection_limit, record_run_end, record_run_start
+from sanderling.crawl.run import collect_settings, enforce_collection_limit, record_run_end, record_run_start
 from sanderling.crawl.stages.resources import RESOURCE_RANK
 from sanderling.crawl.stop import CrawlProgress, FinishReason
+from sanderling.crawl.watched_pages import NO_WATCHED_URLS, WatchedUrls, add_watched_urls
 from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.db.connection import transaction
 from sanderling.dedup.url_variants import find_redundant_ids
@@ -69,25 +70,35 @@ def refresh(
     request: CrawlRequest,
     mode: RefreshMode = RefreshMode.ONCE,
     *,
+    watched: WatchedUrls = NO_WATCHED_URLS,
     on_start: Callable[[Coordinator], None] | None = None,
     on_tick: Callable[[CrawlProgress], None] | None = None,
     engine: WorkerEngine | None = None,
     clock: Clock = system_clock,
 ) -> RefreshSummary:
-    """Visit pages again, starting with sitemaps and feeds."""
-    if not has_collection(folder):
+    """Visit pages again, starting with sitemaps and feeds.
+
+    Also visits new watched URLs; a collection is created for them.
+    """
+    is_new = not has_collection(folder)
+    if is_new and watched == NO_WATCHED_URLS:
         raise CollectionError(f"no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     build_worker_assignment(request.scheduling)  # raises UsageError before anything is opened
+    plan = CrawlPlan(folder, request, watched.seeds, watched.pages, clock)
     stats, has_started = RunStats(), False
 
     def attempt() -> RefreshSummary:
         nonlocal has_started
         with (
             prespawn_workers(request, engine) as spawned,
-            open_context(CrawlPlan(folder, request, clock=clock), stats) as (context, full_request),
+            open_context(plan, stats) as (context, full_request),
         ):
             run = _start_refresh(context, full_request, mode is RefreshMode.ALL and not has_started, clock())
             has_started = True
+            if is_new:
+                CollectionMeta(context.db).settings = collect_settings(full_request)
+            if watched != NO_WATCHED_URLS:
+                add_watched_urls(context, watched, clock())
             _apply_user_feedback(context, folder)
             run_engine = engine or open_engine(full_request, folder, spawned)
             assignment = build_assignment(full_request, run_engine, clock)

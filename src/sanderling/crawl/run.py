@@ -61,7 +61,7 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
             _open_session(context)
         meta = CollectionMeta(db)
         meta.is_complete = False
-        meta.settings = _collect_settings(request)
+        meta.settings = collect_settings(request)
         return record_run_start(context, request, now)
 
 
@@ -73,7 +73,7 @@ def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -
     return int(row[0])
 
 
-def _collect_settings(request: CrawlRequest) -> dict[str, object]:
+def collect_settings(request: CrawlRequest) -> dict[str, object]:
     """Collect settings for a later refresh, without secrets."""
     settings: dict[str, object] = {}
     for group in (request.scope, request.limits, request.politeness, request.fetching, request.workers):

@@ -60,7 +60,7 @@ def crawl(
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
     stats = RunStats()
-    plan = CrawlPlan(folder, request, seeds, clock, build_ordering or open_ordering)
+    plan = CrawlPlan(folder, request, seeds, clock=clock, build_ordering=build_ordering or open_ordering)
     running_engine = engine
     map_large_blocks()
     reduce_gc_frequency()

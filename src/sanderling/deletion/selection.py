@@ -141,3 +141,4 @@ def _remove_seeds(db: Connection, patterns: Sequence[str]) -> None:
     meta = CollectionMeta(db)
     meta.seeds = [url for url in meta.seeds if not expression.fullmatch(url)]
     meta.seed_redirects = [url for url in meta.seed_redirects if not expression.fullmatch(url)]
+    meta.watched_pages = [url for url in meta.watched_pages if not expression.fullmatch(url)]

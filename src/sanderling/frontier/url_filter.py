@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, Host, Reason, Url, UrlSource, UrlState
 from sanderling.urls.dust import DustRule, rewrite_url
 from sanderling.urls.normalize import get_host
 from sanderling.urls.pattern_budget import PatternBudget
-from sanderling.urls.scope import ScopeRule, add_seed, check_scope
+from sanderling.urls.scope import ScopeRule, add_page, add_seed, check_scope
 from sanderling.urls.traps import find_trap
 
 DUPLICATE_DETAIL_PREFIX = "the same as "  # detail of a URL that a DUST rule rewrites; the rewritten URL follows
@@ -51,12 +51,12 @@ class UrlFilter:
             host = get_host(Url(seed))
             self.host_start_depths[host] = min(level, self.host_start_depths.get(host, level))
 
-    def add_scope_seed(self, url: Url) -> bool:
-        """Extend the scope to a redirect target of a seed; return False if it was in scope."""
-        if check_scope(self.scope_rule, url) is not Reason.OUT_OF_SCOPE:
-            return False
-        self.scope_rule = add_seed(self.scope_rule, url)
-        return True
+    def extend_scope(self, *, pages: Iterable[Url] = (), seeds: Iterable[Url] = ()) -> None:
+        """Add pages without their sites, and seeds with theirs."""
+        for page in pages:
+            self.scope_rule = add_page(self.scope_rule, page)
+        for seed in seeds:
+            self.scope_rule = add_seed(self.scope_rule, seed)
 
     def get_seed_depth(self, url: Url) -> int:
         return self.start_depths.get(url, 0)

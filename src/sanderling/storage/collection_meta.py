@@ -41,6 +41,7 @@ class CollectionMeta:
 
     seeds = MetaField("seeds", list[str], [])
     seed_redirects = MetaField("arrivals", list[str], [])  # redirect targets of seeds, which are in scope
+    watched_pages = MetaField("watched_pages", list[str], [])  # in scope without their sites
     session = MetaField("session", int, 1)
     is_complete = MetaField("complete", bool, False)
     finish_reason = MetaField("finish_reason", str, "")

@@ -35,6 +35,7 @@ class ScopeRule(Struct, frozen=True):
 
     scope: Scope
     seeds: frozenset[str] = frozenset()
+    pages: frozenset[str] = frozenset()  # watched pages: in scope, but their sites are not
     sites: frozenset[str] = frozenset()  # of the seeds
     seed_areas: frozenset[str] = frozenset()  # sites, folders or domains of the seeds, depending on the scope
     include: tuple[str, ...] = ()
@@ -48,9 +49,16 @@ def build_scope_rule(
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
     length_limit: int = LENGTH_LIMIT,
+    pages: Iterable[Url] = (),
 ) -> ScopeRule:
     """Build a scope rule. Raises UsageError for an invalid pattern."""
-    rule = ScopeRule(scope, include=tuple(include), exclude=tuple(exclude), length_limit=length_limit)
+    rule = ScopeRule(
+        scope,
+        pages=frozenset(map(str, pages)),
+        include=tuple(include),
+        exclude=tuple(exclude),
+        length_limit=length_limit,
+    )
     for pattern in rule.include + rule.exclude:
         _compile_pattern(pattern)
     return _add_seeds(rule, seeds)
@@ -71,13 +79,18 @@ def _add_seeds(rule: ScopeRule, new_seeds: Iterable[Url]) -> ScopeRule:
     )
 
 
+def add_page(rule: ScopeRule, page: Url) -> ScopeRule:
+    """Return the rule with another watched page, e.g. a redirect target."""
+    return replace(rule, pages=rule.pages | {str(page)})
+
+
 def check_scope(rule: ScopeRule, url: str) -> Reason:
-    """Return why a URL is out of scope, or NONE. Seeds ignore include patterns."""
+    """Return why a URL is out of scope, or NONE. Seeds and watched pages ignore include patterns."""
     if len(url) > rule.length_limit:
         return Reason.TOO_LONG
     if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
         return Reason.EXCLUDED
-    if url in rule.seeds:
+    if url in rule.seeds or url in rule.pages:
         return IN_SCOPE
     if not _is_in_scope(rule, url):
         return Reason.OUT_OF_SCOPE

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sanderling.changes.word_report import DiffReport
 from sanderling.clock import Clock, system_clock
 from sanderling.db.connection import Connection, close_on_finalize
-from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import get_last_visit_id
 from sanderling.storage.signal_log import Signal, SignalEvent, load_last_events
@@ -48,6 +48,10 @@ class CollectionCrawlView:
 
     @property
     def db(self) -> Connection:
+        return self.collection.db
+
+    @property
+    def collection(self) -> StoredCollection:
         if not hasattr(self._local, "collection"):
             self._local.collection = open_collection_read_only(self.folder)
             close_on_finalize(
@@ -55,8 +59,8 @@ class CollectionCrawlView:
             )  # server threads end without closing it
             if isinstance(self._local.collection.db, sqlite3.Connection):
                 self._local.collection.db.execute("PRAGMA cache_size=-8192")
-        connection: Connection = self._local.collection.db
-        return connection
+        collection: StoredCollection = self._local.collection
+        return collection
 
     # Crawl status
 
@@ -133,7 +137,7 @@ class CollectionCrawlView:
     # Pages and their history
 
     def list_changes(self, kind: str, site: str, since: float, offset: int, limit: int) -> list[ChangeRow]:
-        return timeline.list_changes(self.db, kind, site, since, offset, limit)
+        return timeline.list_changes(self.collection, kind, site, since, offset, limit)
 
     def get_page(self, url: str) -> StoredPageRow | None:
         return timeline.get_page(self.db, url)

@@ -84,7 +84,9 @@ OPENAPI_DOCUMENT: JsonObject = {
         "/api/changes": build_get(
             "Detected changes",
             [
-                build_parameter("kind", "content, structure, presentation, behaviour, media or links"),
+                build_parameter(
+                    "kind", "content, structure, presentation, behaviour, media, links, new, gone or moved"
+                ),
                 build_parameter("site", "part of a host name"),
                 DAYS_PARAMETER,
                 LIMIT_PARAMETER,

@@ -79,5 +79,10 @@ def format_duration(seconds: float) -> str:
 
 
 TEMPLATE_ENVIRONMENT.filters.update(
-    ago=format_age, moment=format_time, iso=format_iso, size=format_size, number=format_number, duration=format_duration
+    ago=format_age,
+    moment=format_time,
+    iso=format_iso,
+    size=format_size,
+    number=format_number,
+    duration=format_duration,
 )

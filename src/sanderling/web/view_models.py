@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from sanderling.changes.changed_text import ChangedText
+
 
 class CrawlStatus(Struct, frozen=True):
     at: float
@@ -88,6 +90,8 @@ class ChangeRow(Struct, frozen=True):
     previous_at: float
     kinds: tuple[str, ...]
     significance: float
+    text: tuple[ChangedText, ...] = ()
+    urls: tuple[str, ...] = ()  # pages that share the change
 
 
 class DueUrlRow(Struct, frozen=True):

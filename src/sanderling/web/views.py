@@ -7,6 +7,7 @@ from itertools import pairwise
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from sanderling.changes.classify import ChangeKind
 from sanderling.changes.feed import ChangeFeedEntry, build_feed_id, write_atom_entries
 from sanderling.changes.word_diff import DiffOperation
 from sanderling.search.feedback.events import ACTION_NUMBERS, UserAction, UserEvent
@@ -19,7 +20,7 @@ from sanderling.web.state import DAY_SECONDS, get_app_state, get_session
 from sanderling.web.tracking import can_track, get_client_id, is_own_query, set_client_cookie
 
 PageHandler = Callable[[Request], Response]
-CHANGE_KINDS = ("content", "structure", "presentation", "behaviour", "media", "links")
+CHANGE_KINDS = tuple(map(str, ChangeKind))
 MAX_URL_LENGTH = 8_000
 CHANGES_PER_PAGE = 50
 
@@ -187,7 +188,8 @@ def changes_feed(request: Request) -> Response:
     kind, site, _ = _get_change_filters(request)
     rows = get_app_state(request).crawl_view.list_changes(kind, site, 0.0, 0, CHANGES_PER_PAGE)
     entries = [
-        ChangeFeedEntry(row.url, row.at, row.title, row.kinds, f"significance {row.significance:.2f}") for row in rows
+        ChangeFeedEntry(row.url, row.at, row.title, row.kinds, f"significance {row.significance:.2f}", row.text)
+        for row in rows
     ]
     title = " ".join(word for word in ("Changes", kind and f"({kind})", site and f"of {site}") if word)
     body = write_atom_entries(entries, title, build_feed_id(f"changes {kind} {site}"))

@@ -35,7 +35,7 @@ def faults(folder: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> tup
 
 
 @pytest.mark.parametrize("kind", ["flip", "cut", "delete"])
-def test_damage_of_the_archive_is_found_repaired_and_fetched_again(
+def test_damaged_archive_is_repaired_and_its_pages_are_fetched_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     with Site(tree(12, fan=12)) as site:
@@ -57,7 +57,7 @@ def test_damage_of_the_archive_is_found_repaired_and_fetched_again(
         assert main(["show", site.root + "/", "-C", str(tmp_path)]) == 0
 
 
-def test_a_damaged_index_is_named_with_its_cheap_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_index_is_reported_with_its_repair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Site(tree(3, fan=3)) as site:
         assert main(command(site, tmp_path)) == 0
     (tmp_path / "index").mkdir(exist_ok=True)

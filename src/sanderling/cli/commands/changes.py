@@ -18,6 +18,7 @@ from sanderling.changes.alert_state import (
     save_alert_states,
 )
 from sanderling.changes.alerts import open_sender, send_alert
+from sanderling.changes.change_groups import group_changes
 from sanderling.changes.change_query import (
     ChangeFilter,
     QueryRemarks,
@@ -78,7 +79,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", action="append", metavar="KIND", help=f"one of {', '.join(ChangeKind)} (repeatable)")
     parser.add_argument("--min-significance", type=parse_share, default=0.0, metavar="X", help="from 0 to 1")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs that match this pattern (* matches anything)")
-    parser.add_argument("--words", action="store_true", help="also show added and removed words")
+    parser.add_argument(
+        "--words",
+        action=argparse.BooleanOptionalAction,
+        help="show all changed paragraphs, or none (default: the first; with --json all)",
+    )
+    parser.add_argument("--no-group", action="store_true", help="list a change that several pages share for each page")
     parser.add_argument("--noise", action="store_true", help="also pages with insignificant differences")
     parser.add_argument(
         "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="at most so many"
@@ -101,7 +107,8 @@ def run(call: CommandCall) -> int:
             *find_lifecycle_changes(change_filter, collection, since),
             *find_changes(change_filter, collection, since, remarks),
         ]
-        found = list(_take_first(call, iter(sorted(every, key=lambda item: -item.seen_at))))
+        ordered = sorted(every, key=lambda item: -item.seen_at)
+        found = list(_take_first(call, iter(ordered if call.args.no_group else group_changes(ordered))))
         more = (
             ""
             if call.args.kind or call.args.feed or call.json
@@ -131,12 +138,12 @@ def _print_changes(call: CommandCall, found: Sequence[ReportedChange]) -> None:
         sys.stdout.buffer.write(feed.encode())
     elif call.json:
         for item in found:
-            print_json(build_change_object(item) | ({"words": list(item.words)} if call.args.words else {}))
+            print_json(build_change_object(item) | ({"words": item.words} if call.args.words else {}))
     elif call.args.words:
         for item in found:
             words = (fold_line(line, 4) for line in item.words)
             print(
-                f"{format_short(item.seen_at)}  {strip_control_characters(item.url)}\n{summarize_change(item.change)}",
+                f"{format_short(item.seen_at)}  {_format_place(item)}\n{summarize_change(item.change)}",
                 *words,
                 sep="\n  ",
                 end="\n\n",
@@ -146,12 +153,16 @@ def _print_changes(call: CommandCall, found: Sequence[ReportedChange]) -> None:
             (
                 format_short(i.seen_at),
                 f"{i.change.significance:.2f}",
-                strip_control_characters(i.url),
-                "; ".join(list_change_parts(i.change)),
+                _format_place(i),
+                "; ".join([*list_change_parts(i.change), *i.words[:1]]),
             )
             for i in found
         )
         print_rows(rows, ("seen at", "significance", "url", "change"), "no changes")
+
+
+def _format_place(item: ReportedChange) -> str:
+    return strip_control_characters(item.name if item.shared_urls else item.url)
 
 
 def _build_filter(call: CommandCall) -> ChangeFilter:
@@ -162,7 +173,7 @@ def _build_filter(call: CommandCall) -> ChangeFilter:
         min_significance=args.min_significance,
         has_start=bool(args.since),
         include_noise=args.noise,
-        include_words=args.words,
+        include_texts=args.words is not False,
         is_message=bool(args.feed or args.alert),
         user_rules=parse_user_rules(call),
     )
@@ -221,6 +232,8 @@ def build_change_object(item: ReportedChange) -> dict[str, object]:
         "behaviour": to_builtins(change.behavior),
         "resources": to_builtins(change.resources),
         "noise": list(change.noise),
+        "text": to_builtins(item.texts),
+        **({"urls": list(item.shared_urls)} if item.shared_urls else {}),
     }
 
 

@@ -28,6 +28,7 @@ from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.dust import rewrite_url
 from sanderling.urls.normalize import NormalizedUrl, normalize_url, resolve_url
+from sanderling.urls.scope import check_scope
 from sanderling.urls.traps import SESSION_ID, strip_session_id
 
 # Module-level names are looked up faster than enum attributes, once per link.
@@ -137,7 +138,7 @@ def _find_redirect_targets(
         target = resolve_url(row.request_url or visit.url, visit.location)
         if target is not None:
             if row.is_seed and visit.role is UrlRole.PAGE:
-                _extend_scope_to(target.url, context)
+                _extend_scope_to(target.url, visit.url, context)
             request_url, hops = target.distinct_request_url, row.hops + 1
             found[target.url] = DiscoveredUrl(
                 row.depth,
@@ -152,10 +153,16 @@ def _find_redirect_targets(
     return found
 
 
-def _extend_scope_to(url: Url, context: CrawlContext) -> None:
-    """Treat the redirect target of a seed as a seed, also in later runs."""
-    if context.frontier.url_filter.add_scope_seed(url):
-        meta = CollectionMeta(context.db)
+def _extend_scope_to(url: Url, redirecting_url: Url, context: CrawlContext) -> None:
+    """Treat the redirect target of a seed as a seed, also in later runs; that of a watched page as such a page."""
+    url_filter, meta = context.frontier.url_filter, CollectionMeta(context.db)
+    if check_scope(url_filter.scope_rule, url) is not Reason.OUT_OF_SCOPE:
+        return
+    if redirecting_url in url_filter.scope_rule.pages:
+        url_filter.extend_scope(pages=[url])
+        meta.watched_pages = [*meta.watched_pages, url]
+    else:
+        url_filter.extend_scope(seeds=[url])
         meta.seed_redirects = [*meta.seed_redirects, url]
 
 

@@ -1,44 +1,59 @@
 """Stored bodies, visits and changes of pages."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from sanderling.changes.change_store import load_changes
+from sanderling.changes.change_groups import group_changes
+from sanderling.changes.change_query import ChangeFilter, describe_changes, find_lifecycle_changes
+from sanderling.changes.change_store import StoredChange, load_changes
+from sanderling.changes.classify import LIFECYCLE_KINDS
+from sanderling.changes.feed import ReportedChange
 from sanderling.changes.word_report import DiffReport, build_diff_report, parse_version
 from sanderling.db.connection import Connection
 from sanderling.errors import CollectionError
 from sanderling.http.content_type import parse_charset, parse_mime_type
+from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import COUNT_CHANGES_SQL, LAST_CHANGE_SQL
-from sanderling.storage.queries import find_url_id, load_urls
+from sanderling.storage.queries import find_url_id
 from sanderling.urls.normalize import normalize_url
+from sanderling.urls.scope import get_site
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import read_record
 from sanderling.web.view_models import ChangeRow, StoredBody, StoredPageRow, VisitHistoryRow
 
 
-def list_changes(db: Connection, kind: str, site: str, since: float, offset: int, limit: int) -> list[ChangeRow]:
-    """Return changes, newest first."""
-    matches = []
-    for entry in load_changes(db, since):
-        kinds = tuple(str(k) for k in entry.change.kinds)
-        if kinds and (not kind or kind in kinds) and (not site or site in entry.site):
-            matches.append((entry, kinds))
-        if len(matches) >= offset + limit:
-            break
-    selected = matches[offset:]
-    urls = load_urls(db, [entry.url_id for entry, _ in selected])
-    titles = _load_titles(db, [entry.url_id for entry, _ in selected])
-    return [
-        ChangeRow(urls[e.url_id], titles.get(e.url_id, ""), e.seen_at, e.previous_at, kinds, e.change.significance)
-        for e, kinds in selected
+def list_changes(
+    collection: StoredCollection, kind: str, site: str, since: float, offset: int, limit: int
+) -> list[ChangeRow]:
+    """Return changes with their text, newest first; a change that several pages share is one event."""
+    lifecycle = find_lifecycle_changes(ChangeFilter(kinds=LIFECYCLE_KINDS, has_start=since > 0), collection, since)
+    matches: list[ReportedChange | StoredChange] = [
+        item
+        for item in lifecycle
+        if (not kind or kind in item.change.kinds) and (not site or site in get_site(item.url))
     ]
-
-
-def _load_titles(db: Connection, ids: Sequence[int]) -> dict[int, str]:
-    if not ids:
-        return {}
-    marks = ",".join("?" * len(ids))
-    return dict(db.execute(f"SELECT url, title FROM pages WHERE url IN ({marks})", list(ids)).fetchall())
+    enough = len(matches) + offset + limit
+    for stored in load_changes(collection.db, since) if kind not in LIFECYCLE_KINDS else ():
+        kinds = stored.change.kinds
+        if kinds and (not kind or kind in kinds) and (not site or site in stored.site):
+            matches.append(stored)
+        if len(matches) >= enough:
+            break
+    selected = sorted(matches, key=lambda item: -item.seen_at)[offset : offset + limit]
+    described = describe_changes(collection, [item for item in selected if isinstance(item, StoredChange)])
+    described += [item for item in selected if isinstance(item, ReportedChange)]
+    return [
+        ChangeRow(
+            item.url,
+            item.name if item.shared_urls else item.title,
+            item.seen_at,
+            item.previous_at,
+            tuple(map(str, item.change.kinds)),
+            item.change.significance,
+            item.texts,
+            item.shared_urls,
+        )
+        for item in group_changes(sorted(described, key=lambda item: -item.seen_at))
+    ]
 
 
 def get_page(db: Connection, url: str) -> StoredPageRow | None:
