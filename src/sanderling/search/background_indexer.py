@@ -46,6 +46,7 @@ def run_indexer_process(folder: Path, parent_pid: int, sender: "PipeConnection |
     """Index until the parent ends, or sends SIGTERM (stop) or SIGUSR1 (index pending visits, then stop)."""
     os.nice(NICE_INCREMENT)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [STOP_SIGNAL, FINISH_SIGNAL])  # multiprocessing may unblock SIGTERM
     messages: list[str] = []
     try:
         if _index_until_signal(folder, parent_pid) == FINISH_SIGNAL:
