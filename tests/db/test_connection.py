@@ -143,3 +143,16 @@ def record_connection(opened: list[sqlite3.Connection], db: sqlite3.Connection) 
     """Append a connection to the list and return it."""
     opened.append(db)
     return db
+
+
+def test_undecodable_schema_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE first_table (id INTEGER)")
+        db.commit()
+    content = path.read_bytes().replace(
+        b"CREATE TABLE first_table (id INTEGER)", b"CREATE TABLE first_table \x97\xfb\x97\xfb\x97\xfb\x97\xfb )"
+    )
+    path.write_bytes(content)
+    with pytest.raises(CollectionError, match=r"a\.db cannot be opened"):
+        connect_sqlite(path)

@@ -151,7 +151,7 @@ def test_permission_error_is_a_collection_error(
 def test_failed_open_leaves_no_temporary_folder(index: SearchIndex, readonly_folder: Path) -> None:
     index.close()
     (readonly_folder / "index" / f"v{INDEX_VERSION}" / "past" / "meta.json").write_text("{")
-    with pytest.raises(CollectionError, match="cannot be opened"):
+    with pytest.raises(CollectionError, match="is damaged"):
         open_search_index(readonly_folder / "index", write=False)
     assert list_mirrors(readonly_folder) == []
 

@@ -59,6 +59,13 @@ COMMAND_GROUPS = {
         "completion": "print a completion script for bash, zsh, or tcsh",
     },
 }
+MEMORY_ADVICE = "what is stored is safe: give it more, then run the same command again"
+MEMORY_MESSAGES = (
+    "can't start new thread",
+    "failed to map segment",
+    "Cannot allocate memory",
+    "cannot allocate memory",
+)
 COMMANDS = {name: text for commands in COMMAND_GROUPS.values() for name, text in commands.items()}
 
 
@@ -94,7 +101,15 @@ def run_command(argv: Sequence[str]) -> int:
             raise
         _discard_output()
         return code
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not is_memory_shortage(error):
+            raise
+        print(f"sanderling: not enough memory ({error or 'allocation failed'}); {MEMORY_ADVICE}", file=sys.stderr)
+        return SanderlingError.exit_code
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            print(f"sanderling: not enough memory ({error.strerror}); {MEMORY_ADVICE}", file=sys.stderr)
+            return SanderlingError.exit_code
         if error.errno not in (errno.ENOSPC, errno.EIO) or error.filename is not None:
             raise
         if error.errno == errno.EIO and _is_closed(sys.stdout.fileno()):
@@ -104,6 +119,11 @@ def run_command(argv: Sequence[str]) -> int:
         why = "the disk is full" if error.errno == errno.ENOSPC else "disk I/O error"
         print(f"sanderling: output could not be written: {why}", file=sys.stderr)
         return EXIT_DISK_FULL
+
+
+def is_memory_shortage(error: BaseException) -> bool:
+    """Return whether memory for an object, a thread, or a shared library could not be allocated."""
+    return isinstance(error, MemoryError) or any(part in str(error) for part in MEMORY_MESSAGES)
 
 
 def _report_interruption(argv: Sequence[str]) -> int:

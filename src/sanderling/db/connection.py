@@ -56,6 +56,8 @@ def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
     """Open a SQLite file in WAL mode without implicit transactions."""
     try:
         return _open_sqlite(path, "?mode=ro" + "&immutable=1" * _is_immutable(path) if read_only else "")
+    except UnicodeDecodeError as error:  # SQLite quotes the damaged schema in its message
+        raise CollectionError(f"{path} cannot be opened: {error}; use another -C, or --clean to start over") from None
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in DISK_FULL_CODES:
             raise DiskFull(f"no space left for {path}; free some disk space, then run the same command again") from None

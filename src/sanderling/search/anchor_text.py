@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sanderling.db.connection import Connection, Cursor, apply_migrations, connect_sqlite, is_corruption
-from sanderling.errors import CollectionError
+from sanderling.errors import CollectionError, IndexDamaged
 from sanderling.search import canonical
 
 DATABASE = "anchors.db"
@@ -146,8 +146,8 @@ def report_damage(folder: Path) -> Iterator[None]:
         raise make_damage_error(folder, error) from None
 
 
-def make_damage_error(folder: Path, error: object) -> CollectionError:
-    return CollectionError(
+def make_damage_error(folder: Path, error: object) -> IndexDamaged:
+    return IndexDamaged(
         f"{folder / DATABASE} is damaged: {error}; delete {folder}, the next command rebuilds it from the archive"
     )
 

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from tantivy import Query
 
 from sanderling.search.fields import get_type_name
-from sanderling.search.index import SearchIndex, load_document
+from sanderling.search.index import SearchIndex, load_document, report_index_damage
 from sanderling.search.query import ParsedQuery, drop_terms, parse_query
 from sanderling.search.query_compiler import CompiledQuery, build_field_query, compile_query
 from sanderling.search.query_expansion import (
@@ -64,6 +64,10 @@ class SearchEngine:
 
     def search(self, request: SearchRequest) -> SearchResults:
         """Run a query. With few matches, retry it with corrected spelling."""
+        with report_index_damage(self.index.folder):
+            return self._search(request)
+
+    def _search(self, request: SearchRequest) -> SearchResults:
         parsed_query = parse_query(request.query, request.now)
         results = self._run_query(request, self.expand_query(parsed_query))
         if request.offset or not parsed_query.term_groups or (results.total >= FEW_RESULTS and not results.is_relaxed):

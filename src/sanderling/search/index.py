@@ -1,8 +1,8 @@
 """The index on disk. Each commit records the batch it contains."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -11,7 +11,7 @@ from weakref import finalize
 import msgspec
 import tantivy
 
-from sanderling.errors import CollectionError
+from sanderling.errors import CollectionError, IndexDamaged
 from sanderling.search.fields import compute_page_id, get_type_name, list_domain_suffixes
 from sanderling.search.schema import INDEX_VERSION, get_schema
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document, has_changed
@@ -25,12 +25,37 @@ _encode_document = msgspec.msgpack.Encoder().encode
 _decode_document = msgspec.msgpack.Decoder(Document).decode
 
 
+@contextmanager
+def report_index_damage(folder: Path) -> Iterator[None]:
+    """Raise IndexDamaged if tantivy cannot use the index, and MemoryError if it cannot start a thread.
+
+    It raises ValueError, or on damaged files PanicException, which no module exports and which is not an Exception.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, ValueError) and type(error).__name__ != "PanicException":
+            raise
+        if "Failed to spawn" in str(error):
+            raise MemoryError(str(error)) from error
+        raise IndexDamaged(
+            f"the index in {folder} is damaged: {error}; delete {folder}, the next command rebuilds it from the archive"
+        ) from error
+
+
 class SearchIndex:
     """Indexes of current pages and of past versions. A single process may write."""
 
     def __init__(
-        self, current_index: tantivy.Index, history_index: tantivy.Index, *, write: bool, folders: Sequence[Path] = ()
+        self,
+        folder: Path,
+        current_index: tantivy.Index,
+        history_index: tantivy.Index,
+        *,
+        write: bool,
+        folders: Sequence[Path] = (),
     ) -> None:
+        self.folder = folder
         self._folders = folders
         self.current_index = current_index
         self.history_index = history_index
@@ -154,12 +179,19 @@ def open_search_index(folder: Path, *, write: bool) -> SearchIndex | None:
 
 def _open_folders(folder: Path, folders: Sequence[Path], write: bool) -> SearchIndex:
     try:
-        current_index, history_index = (tantivy.Index(get_schema(), path=str(index_folder)) for index_folder in folders)
-        index = SearchIndex(current_index, history_index, write=write, folders=folders if write else ())
-        index.collect_garbage()
-        return index
-    except ValueError as error:
-        raise CollectionError(f"the index in {folder} cannot be opened: {error}") from error
+        with report_index_damage(folder):
+            return _open_tantivy(folder, folders, write)
+    except IndexDamaged as error:
+        if "Lock" in str(error):  # LockBusy, LockFailure
+            raise CollectionError(f"the index in {folder} cannot be opened: {error.__cause__}") from error
+        raise
+
+
+def _open_tantivy(folder: Path, folders: Sequence[Path], write: bool) -> SearchIndex:
+    current_index, history_index = (tantivy.Index(get_schema(), path=str(index_folder)) for index_folder in folders)
+    index = SearchIndex(folder, current_index, history_index, write=write, folders=folders if write else ())
+    index.collect_garbage()
+    return index
 
 
 def _open_mirrored(folder: Path, folders: Sequence[Path]) -> SearchIndex:

@@ -12,7 +12,7 @@ from sanderling.models import Outcome
 from sanderling.search.anchor_text import AnchorStore, open_anchor_store
 from sanderling.search.canonical import find_affected, find_non_canonical, find_originals, watch_duplicates
 from sanderling.search.document import ParsedHead, RobotsAgent, build_document
-from sanderling.search.index import SearchIndex, open_search_index
+from sanderling.search.index import SearchIndex, open_search_index, report_index_damage
 from sanderling.search.pending_visits import PendingVisit, is_gone, load_latest_visits, load_pending_visits
 from sanderling.search.search_types import Document
 from sanderling.storage.collection import StoredCollection, get_robots_agent, open_collection_read_only
@@ -33,14 +33,20 @@ class Indexer:
         self.anchors = anchors
         self.unreadable = 0
         self.robots_agent = RobotsAgent(get_robots_agent(collection.db))
-        self.attempt_file = collection.folder / "index" / "trying"  # id of the visit whose document is being read
+        self.folder = collection.folder / "index"
+        self.attempt_file = self.folder / "trying"  # id of the visit whose document is being read
 
     def count_pending(self) -> int:
         """Return the number of visits not indexed yet."""
-        return get_last_visit_id(self.collection.db) - self.index.last_batch
+        with report_index_damage(self.folder):
+            return get_last_visit_id(self.collection.db) - self.index.last_batch
 
     def index_batch(self) -> int:
         """Index and commit the next batch. Returns the number of visits."""
+        with report_index_damage(self.folder):
+            return self._index_batch()
+
+    def _index_batch(self) -> int:
         since = self.index.last_batch
         until = min(since + BATCH_SIZE, get_last_visit_id(self.collection.db))
         if until <= since:
@@ -56,6 +62,10 @@ class Indexer:
 
     def refresh_anchors(self, limit: int = MAX_REFRESHED) -> int:
         """Reindex pages with new anchor texts or many more inlinks. Returns their number."""
+        with report_index_damage(self.folder):
+            return self._refresh_anchors(limit)
+
+    def _refresh_anchors(self, limit: int) -> int:
         ids = self.anchors.find_unindexed(limit)
         urls = load_urls(self.collection.db, ids)
         anchors, average = self.anchors.get_texts(ids), self.anchors.compute_average_inlinks()
@@ -74,7 +84,8 @@ class Indexer:
         return len(changed)
 
     def close(self) -> None:
-        self.index.close()
+        with report_index_damage(self.folder):
+            self.index.close()
         self.anchors.close()
         self.collection.close()
 
@@ -166,13 +177,13 @@ def open_indexer(folder: Path) -> Indexer:
         raise
 
 
-def run_indexer(folder: Path, is_stopped: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
+def run_indexer(folder: Path, is_stopped: Callable[[], bool], wait: Callable[[float], object] = time.sleep) -> None:
     """Index until stopped; refresh anchor texts when idle."""
     indexer = open_indexer(folder)
     with indexer.collection, closing(indexer):
         while not is_stopped():
             if not indexer.index_batch() and not indexer.refresh_anchors(500):
-                time.sleep(idle_seconds)
+                wait(IDLE_SECONDS)
 
 
 def update_index(folder: Path, on_step: Callable[[int], None] | None = None) -> int:

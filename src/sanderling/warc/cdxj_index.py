@@ -208,6 +208,14 @@ def _load_valid_coverage(folder: Path) -> IndexCoverage:
     return result
 
 
+def find_damaged_files(folder: Path) -> list[str]:
+    """Return the index files that are missing or differ from their checksums. Changes nothing."""
+    stored = _read_coverage(folder)
+    if stored.pending is not None and _is_coverage_valid(folder, stored.pending):
+        return []
+    return [name for name, checksum in stored.files.items() if not _is_file_unmodified(folder / name, checksum)]
+
+
 def _is_coverage_valid(folder: Path, coverage: IndexCoverage) -> bool:
     return all(_is_file_unmodified(folder / name, checksum) for name, checksum in coverage.files.items())
 

@@ -67,3 +67,50 @@ def test_damaged_index_is_reported_with_its_repair(tmp_path: Path, capsys: pytes
     assert "rebuilt" in str(fault["remedy"])
     assert faults(tmp_path, capsys, "--repair")[0] == 0
     assert faults(tmp_path, capsys) == (0, [])
+
+
+@pytest.mark.parametrize("damaged", ["index/v*/now/*.idx", "index/v*/now/*.store", "indexes/index.cdxj"])
+def test_damaged_index_files_are_found_and_rebuilt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, damaged: str
+) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(tree(6, fan=6)) as site:
+        assert main(command(site, tmp_path)) == 0
+        path = next(tmp_path.glob(damaged))
+        damage(path, path.stat().st_size // 3)
+        code, (fault,) = faults(tmp_path, capsys)
+        assert code == 1
+        assert str(path.relative_to(tmp_path)).startswith(str(fault["file"]))
+        assert faults(tmp_path, capsys, "--repair")[0] == 0
+        assert main(command(site, tmp_path)) == 0
+    assert faults(tmp_path, capsys) == (0, [])
+    assert path.parent.exists()
+
+
+def test_crawl_and_search_name_a_damaged_search_index(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDERLING_INDEX", "yes")
+    with Site(tree(6, fan=6)) as site:
+        assert main(command(site, tmp_path)) == 0
+        for path in tmp_path.glob("index/v*/now/*.*"):
+            if path.suffix in (".idx", ".term", ".pos", ".store"):
+                content = bytearray(path.read_bytes())
+                content[:-100] = bytes(255 - byte for byte in content[:-100])
+                path.write_bytes(content)
+        capsys.readouterr()
+        assert main(command(site, tmp_path)) == 0
+        assert f"the index in {tmp_path / 'index'} is damaged" in "".join(capsys.readouterr())
+    assert main(["search", "page", "-C", str(tmp_path)]) == 4
+    assert f"delete {tmp_path / 'index'}" in capsys.readouterr().err
+
+
+def test_archive_without_its_database_is_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site(tree(3, fan=3)) as site:
+        assert main(command(site, tmp_path)) == 0
+    for path in tmp_path.glob("sanderling.db*"):
+        path.unlink()
+    (tmp_path / "sanderling.db").touch()
+    code, (fault,) = faults(tmp_path, capsys)
+    assert (code, fault["problem"]) == (1, "the database does not know this file")
+    assert faults(tmp_path, capsys, "--repair")[0] == 1

@@ -12,13 +12,17 @@ from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import DATABASE_FILE, open_collection, open_collection_read_only
 from sanderling.storage.lost_records import find_visits_at, reset_lost_pages
 from sanderling.storage.verify_collection import (
+    REPLAY_INDEX_FOLDER,
     SEARCH_INDEX_FOLDER,
     ArchiveCheck,
     CollectionFault,
     check_archive,
     check_databases,
+    check_indexes,
+    check_untracked_files,
     repair_files,
 )
+from sanderling.warc.cdxj_index import delete_index
 
 HELP = "Check WARC records against their digests, databases, and the search index."
 EXAMPLES = """\
@@ -28,24 +32,27 @@ examples:
   sanderling verify --repair          # forget lost pages, so that the next crawl fetches them again
 """
 EXIT_DAMAGED = 1
+REBUILT_FOLDERS = (f"{SEARCH_INDEX_FOLDER}/", f"{REPLAY_INDEX_FOLDER}/")  # built from the archive
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument(
-        "--repair", action="store_true", help="queue pages whose records are lost, delete a damaged search index"
+        "--repair",
+        action="store_true",
+        help="queue pages whose records are lost, delete damaged indexes, which are rebuilt",
     )
 
 
 def run(call: CommandCall) -> int:
     """List damage; return 1 if any of it was not repaired."""
-    faults = list(check_databases(call.collection))
+    faults = [*check_databases(call.collection), *check_indexes(call.collection)]
     if any(fault.file == DATABASE_FILE for fault in faults):  # the database records what the archive must contain
         return _print_report(call, ArchiveCheck(0, faults), repaired=False)
     with open_collection_read_only(call.collection) as collection:
-        found = check_archive(
-            collection.archive_folder, collection.db, PageCatalog(collection.db).load_committed_lengths()
-        )
+        committed = PageCatalog(collection.db).load_committed_lengths()
+        found = check_archive(collection.archive_folder, collection.db, committed)
+        faults += check_untracked_files(collection.archive_folder, committed)
     found = ArchiveCheck(found.intact_records, [*faults, *found.faults])
     if call.args.repair and found.faults:
         _repair_damage(call, found.faults)
@@ -59,12 +66,16 @@ def _repair_damage(call: CommandCall, faults: list[CollectionFault]) -> None:
         repair_files(
             collection.archive_folder, collection.db, [fault.location for fault in faults if fault.location is not None]
         )
-        if any(fault.file.startswith(SEARCH_INDEX_FOLDER) for fault in faults):
+        if any(fault.file.startswith(SEARCH_INDEX_FOLDER + "/") for fault in faults):
             shutil.rmtree(collection.folder / SEARCH_INDEX_FOLDER, ignore_errors=True)
+        if any(fault.file.startswith(REPLAY_INDEX_FOLDER + "/") for fault in faults):
+            delete_index(collection.folder / REPLAY_INDEX_FOLDER)
+            for path in (collection.folder / REPLAY_INDEX_FOLDER).glob("*.db"):
+                path.unlink()
 
 
 def _print_report(call: CommandCall, found: ArchiveCheck, *, repaired: bool) -> int:
-    is_left = any(fault.location is None and not fault.file.startswith(SEARCH_INDEX_FOLDER) for fault in found.faults)
+    is_left = any(fault.location is None and not fault.file.startswith(REBUILT_FOLDERS) for fault in found.faults)
     if call.json:
         for fault in found.faults:
             print_json(msgspec.to_builtins(fault))
