@@ -1,4 +1,4 @@
-"""Bytes and CPU time of the first response of a migrant, with its own and with other compression methods.
+"""Measure bytes and CPU time of the first response of a migrant by compression method.
 
 python -m benchmarks.migrant.compression [--sites a,b] [--data DIR] [--write]
 
