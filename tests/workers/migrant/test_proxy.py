@@ -223,7 +223,7 @@ def test_clocks_may_differ_by_a_minute(tmp_path: Path, ahead: float, uptime: flo
         assert started_at <= min(visited_at) <= max(visited_at) <= time.time(), "times are by our clock"
 
 
-@pytest.mark.parametrize(("ahead", "reason"), [(-200.0, "from the future"), (400.0, "expired")])
+@pytest.mark.parametrize(("ahead", "reason"), [(-200.0, "issued in the future"), (400.0, "expired")])
 def test_larger_clock_difference_is_reported(tmp_path: Path, ahead: float, reason: str) -> None:
     with (
         Web(tree(5)) as web,

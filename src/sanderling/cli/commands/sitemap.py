@@ -26,7 +26,7 @@ examples:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--site", metavar="URL", help="of which host, where the collection has several")
+    parser.add_argument("--site", metavar="URL", help="site, if the collection has several")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
 
 
@@ -69,10 +69,10 @@ def select_host(collection: StoredCollection, site: str | None) -> str:
         " WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' GROUP BY h.name ORDER BY 2 DESC"
     ).fetchall()
     if not rows:
-        raise UsageError(f"{collection.folder} holds no pages yet")
+        raise UsageError(f"{collection.folder} contains no pages yet")
     if len(rows) > 1:
         names = ", ".join(name for name, _ in rows[:5])
-        raise UsageError(f"a sitemap speaks for one host: say which with --site ({names})")
+        raise UsageError(f"a sitemap lists the pages of one host; choose it with --site ({names})")
     return str(rows[0][0])
 
 
