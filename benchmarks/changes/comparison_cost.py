@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
 DOCUMENT = Path("docs/measurements/change-detection.md")
 KINDS = {
-    "same": "nothing that a mark sees differs",
+    "same": "no fingerprint differs",
     "some": "words, scripts, links or looks differ",
     "tags": "structure differs",
 }
@@ -114,7 +114,7 @@ class Costs:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.times: Counter[str] = Counter()
-        self.first: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
+        self.first: list[float] = []  # cost of comparison relative to parsing, per changed page
         self.later: list[float] = []  # the same where what was left of its last version is known
 
     def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
@@ -161,15 +161,15 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
             for name, cost in others
         },
         "the same bytes: digests compared": share(costs.of("digests")),
-        "cheap mark, made of every page": share(costs.of("cheap mark")),
-        "full mark": share(costs.of("full mark")),
-        "stable hash: the page without volatile markup": share(costs.of("stable hash")),
+        "text hash, computed for every page": share(costs.of("text hash")),
+        "fingerprint": share(costs.of("fingerprint")),
+        "stable hash": share(costs.of("stable hash")),
         "unpacking the last version": share(costs.of("unpack")),
         "classification": share(costs.of("classification")),
     }
     for kind, title in KINDS.items():
         made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
-        cells[f"marks of both versions where {title}, beside parsing these pages"] = made
+        cells[f"fingerprints of both versions where {title}, relative to parsing these pages"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
     cells["half of these pages cost at most; share of them within the aim"] = _spread(costs.first)
     cells["**other bytes later, in all**"] = share(later)
@@ -194,7 +194,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     digests = [hashlib.sha256(body).digest() for body in (old, new)]
     costs.take("digests", eq, *digests)
     costs.take("read", _read, new)
-    costs.take("cheap mark", lambda words: hash_text(compact_text(words)), extract_raw_text(parse_html(new)))
+    costs.take("text hash", lambda words: hash_text(compact_text(words)), extract_raw_text(parse_html(new)))
     tree = costs.take("parse", parse_html, new)
     if digests[0] == digests[1]:
         return "unchanged"
@@ -214,7 +214,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     costs.take(f"parse {kind}", parse_html, new)
     whole = costs.spent("stable hash", "unpack", "marks", "classification") - spent
     costs.first.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
-    costs.take("full mark", _mark, _looked_at(parse_html(new)))
+    costs.take("fingerprint", _mark, _looked_at(parse_html(new)))
     return kind
 
 
@@ -288,10 +288,10 @@ def _measure_alternatives(pairs: Pairs) -> Iterator[tuple[str, float]]:
             continue
         texts = [[side.decode("utf-8", "replace") for side in pair] for pair in pairs]
         kept = [((read(old) or "").splitlines(), new) for old, new in texts]
-        yield name, _mean(partial(_told_by, read), kept) if kept else 0.0
+        yield name, _mean(partial(_diff_lines, read), kept) if kept else 0.0
 
 
-def _told_by(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
+def _diff_lines(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
     """Return inserted and deleted lines."""
     return SequenceMatcher(None, pair[0], (read(pair[1]) or "").splitlines(), autojunk=False).get_opcodes()
 

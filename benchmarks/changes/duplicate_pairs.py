@@ -1,8 +1,8 @@
 """Measure how well near duplicates are found, and the cost of a lookup.
 
-python -m benchmarks.changes.duplicate_pairs near OLD NEW [OLD NEW ...]   two versions of a page beside two pages of a
+python -m benchmarks.changes.duplicate_pairs near OLD NEW [OLD NEW ...]   two versions of a page and two pages of a
 template python -m benchmarks.changes.duplicate_pairs index                        memory and look-up of a large index
-python -m benchmarks.changes.duplicate_pairs speed FOLDER ...             a sketch beside parsing
+python -m benchmarks.changes.duplicate_pairs speed FOLDER ...             a sketch relative to parsing
 """
 
 import argparse

@@ -138,7 +138,7 @@ def form(words: str) -> str:
     )
 
 
-ALIKE = {
+LOOKALIKES = {
     "related as a topic": Plant(
         "inside",
         "<div><h3>Related parties</h3><p>Companies that own half of us.</p><a href='/d'>Daughters</a></div>",
@@ -174,7 +174,7 @@ ALIKE = {
     ),
     "helpful as a topic": Plant(
         "inside",
-        "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of no help to anybody.</p></div>",
+        "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of no help at all.</p></div>",
         "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of great help to all.</p></div>",
     ),
     "ways to get it": Plant(

@@ -10,7 +10,7 @@ from sanderling.changes.classify import ChangeKind, PageChange
 from sanderling.html.parser import parse_html
 
 WORDS = ("tide", "sand", "crab", "worm", "wave", "shell", "gull", "pier", "rope", "boat", "moon", "storm", "island")
-FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
+BOILERPLATE_TAGS = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
 BLOCKS = ("p", "li", "dd", "div", "blockquote")
 INLINE = frozenset(("a", "abbr", "b", "code", "em", "i", "q", "small", "span", "strong", "sub", "sup", "tt", "var"))
 LONG = 60  # characters outside of links of a paragraph worth changing
@@ -64,7 +64,7 @@ def _is_aside(node: object) -> bool:
     if not isinstance(node, Element):
         return False
     unseen = node.attr("hidden") is not None or "display:none" in (node.attr("style") or "").replace(" ", "")
-    return unseen or node.tag in FURNITURE or node.attr("role") in ("dialog", "navigation")
+    return unseen or node.tag in BOILERPLATE_TAGS or node.attr("role") in ("dialog", "navigation")
 
 
 def sentence(dice: Dice) -> str:

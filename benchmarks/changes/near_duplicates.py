@@ -36,7 +36,7 @@ Shingles = NDArray[np.uint64]
 
 WORD = re.compile(r"\w+")
 SHINGLE = 5
-RIGHT, ALIKE = 0.5, 0.8  # similarity of pairs that may be listed, and that should be
+RIGHT, SIMILAR = 0.5, 0.8  # similarity of pairs that may be listed, and that should be
 SHORT = 10  # shingles below which a similarity says little
 
 
@@ -113,7 +113,7 @@ def jaccard(one: Shingles, other: Shingles) -> float:
 
 
 def find_similar_pairs(pages: Sequence[Page]) -> Iterator[tuple[int, int]]:
-    """Find all pairs with a similarity above ALIKE by their rarest shingles (Chaudhuri et al. 2006)."""
+    """Find all pairs with a similarity above SIMILAR by their rarest shingles (Chaudhuri et al. 2006)."""
     _, inverse, counts = np.unique(
         np.concatenate([page.shingles for page in pages]), return_inverse=True, return_counts=True
     )
@@ -121,15 +121,15 @@ def find_similar_pairs(pages: Sequence[Page]) -> Iterator[tuple[int, int]]:
     index: dict[int, list[int]] = {}
     for number, ids in enumerate(np.split(inverse, ends[:-1])):
         size = len(ids)
-        rarest = ids[np.lexsort((ids, counts[ids]))][: size - math.ceil(ALIKE * size) + 1]
+        rarest = ids[np.lexsort((ids, counts[ids]))][: size - math.ceil(SIMILAR * size) + 1]
         candidates = set[int]()
         for shingle in rarest[counts[rarest] > 1].tolist():
             bucket = index.setdefault(shingle, [])
             candidates.update(bucket)
             bucket.append(number)
         for other in candidates:
-            is_near_in_size = ALIKE * size <= len(pages[other].shingles) <= size / ALIKE
-            if is_near_in_size and jaccard(pages[other].shingles, pages[number].shingles) > ALIKE:
+            is_near_in_size = SIMILAR * size <= len(pages[other].shingles) <= size / SIMILAR
+            if is_near_in_size and jaccard(pages[other].shingles, pages[number].shingles) > SIMILAR:
                 yield other, number
 
 

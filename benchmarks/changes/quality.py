@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.changes.disguises import DISGUISES, Names
-from benchmarks.changes.inline_boilerplate import ALIKE, INSIDE, listed
+from benchmarks.changes.inline_boilerplate import INSIDE, LOOKALIKES, listed
 from benchmarks.changes.mutations import KINDS, NOISE, Mutation
 from benchmarks.changes.planted_noise import EDITS, PLANTS, Pair, edited
 from benchmarks.changes.planted_noise import planted as with_noise
@@ -146,7 +146,7 @@ def planted(args: argparse.Namespace) -> None:
     for title, wanted, names in (
         ("noise unheard", False, PLANTS),
         ("noise inside unheard", False, inside),
-        ("edits that look like noise, reported", True, ALIKE),
+        ("edits that look like noise, reported", True, LOOKALIKES),
         ("edits reported", True, EDITS),
     ):
         right: Counter[str] = Counter()
@@ -170,7 +170,7 @@ def planted(args: argparse.Namespace) -> None:
 def _planted(body: bytes, name: str, dice: random.Random) -> Pair | None:
     if name == CONTENTS:
         return listed(body)
-    plant = (PLANTS | INSIDE | ALIKE).get(name)
+    plant = (PLANTS | INSIDE | LOOKALIKES).get(name)
     return edited(body, EDITS[name], dice) if plant is None else with_noise(body, plant)
 
 

@@ -88,9 +88,9 @@ def targets(every: "Sequence[Run]") -> str:
     size = ours.seen.body_bytes / max(1, ours.seen.pages) / 1000
     aims.append(
         f"- at most 1.2 CPU-seconds per 1000 pages: {ours.cpu_per_thousand:.2f} (pages of {size:.0f} KB) "
-        f"{_verdict(ours.cpu_per_thousand <= 1.2)}"
+        f"{_format_result(ours.cpu_per_thousand <= 1.2)}"
     )
-    aims.append(f"- all reachable pages found: {100 * ours.complete:.2f} % {_verdict(ours.complete == 1)}")
+    aims.append(f"- all reachable pages found: {100 * ours.complete:.2f} % {_format_result(ours.complete == 1)}")
     worst = max(run.disturbance for run in runs)
     if worst > QUIET:
         aims.append(f"- NOT a fair run: others used up to {worst:.0%} of the machine; repeat it on a quiet one")
@@ -101,10 +101,10 @@ def _ratio(ours: "Run", other: "Run | None", least: float) -> str:
     if other is None or not other.pages_per_second:
         return ""
     ratio = ours.pages_per_second / other.pages_per_second
-    return f"- at least {least:g} times {other.name}: {ratio:.2f} {_verdict(ratio >= least)}"
+    return f"- at least {least:g} times {other.name}: {ratio:.2f} {_format_result(ratio >= least)}"
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 

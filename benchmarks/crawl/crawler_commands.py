@@ -15,7 +15,7 @@ LINK_TAGS = "a,area,frame,iframe"
 
 class Crawler(Struct, frozen=True):
     name: str
-    does: str  # beside fetching and following links
+    does: str  # apart from fetching and following links
     command: Callable[[str, Path], Sequence[str]]
     needs: str = ""  # program that must be there
 

@@ -225,17 +225,17 @@ def targets(results: Sequence[Result]) -> str:
         gain = ours.half / by_name[name].half - 1
         lines.append(
             f"- sooner than {name}: {ours.seconds:,.0f} s against {by_name[name].seconds:,.0f} s, {gain:+.1%} links in "
-            f"equal time {_verdict(sooner)}"
+            f"equal time {_format_result(sooner)}"
         )
     off = max(abs(share / able - 1) for share, able in zip(ours.shares, abilities(), strict=True))
     lines.append(
-        f"- load in proportion to ability within 10 %: {ours.spread:.1%} of all pages {_verdict(ours.spread <= 0.10)}; "
-        f"measured against its own share, the furthest migrant is {off:.1%} off {_verdict(off <= 0.10)}"
+        f"- load proportional within 10 %: {ours.spread:.1%} of pages {_format_result(ours.spread <= 0.10)}; "
+        f"measured against its own share, the worst worker is {off:.1%} off {_format_result(off <= 0.10)}"
     )
     return "\n".join(lines)
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 

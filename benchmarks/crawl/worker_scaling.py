@@ -5,8 +5,7 @@ python -m benchmarks.crawl.worker_scaling [--pages N] [--seconds S] [--write]
 Four hosts on loopback that need a while for every page. Each migrant keeps one connection to each host, so that what
 limits a crawl is how many workers are at work. Pages per second are counted by the servers, from the first question to
 the last answer; with them the distinct URLs and the fetches, which must be the same number. Then a site that nginx
-serves as fast as it is asked for; there the cores of this machine are the limit. Beside it, what choosing workers took
-of the coordinator's time.
+serves at full speed; there the cores of this machine are the limit. Also measured: the cost of choosing workers.
 """
 
 import argparse
@@ -182,12 +181,12 @@ def fast(pages: int) -> str:
         f"A site of {pages:,} pages that nginx serves as fast as it is asked, on {os.cpu_count()} cores that"
         f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time."
         f"\n\n{table(runs)}\n\n"
-        f"- overlap, fetches beyond the distinct URLs: {overlap} {_verdict(overlap == 0)}\n"
-        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_verdict(most < 0.05)}"
+        f"- overlap, fetches beyond the distinct URLs: {overlap} {_format_result(overlap == 0)}\n"
+        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_format_result(most < 0.05)}"
     )
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
@@ -204,7 +203,7 @@ def main() -> int:
         f"Four hosts that need {options.seconds:g} s for a page, one connection for each migrant and host: one migrant "
         f"can fetch {len(HOSTS) / options.seconds:g} pages/s at best.\n\n"
         f"{table(runs)}\n\n- at least {AIM} times from one to four workers: {ratio:.2f} "
-        f"{_verdict(ratio >= AIM)}\n\n{fast(options.fast)}"
+        f"{_format_result(ratio >= AIM)}\n\n{fast(options.fast)}"
     )
     with written("scale", options.write):
         print(text)

@@ -1,6 +1,6 @@
 """A web that needs no disk: the links of each page are computed from its number.
 
-Each host is a tree: page m has the children m * FRESH + 1 and so on, found nowhere earlier. Beside them a page links
+Each host is a tree: page m has the children m * FRESH + 1 and so on, found nowhere earlier. In addition a page links
 to what real pages link to: the popular pages of its host, its neighbors, and a few pages anywhere that are known
 already. Those last ones are what makes a frontier slow: no cache holds them.
 """

@@ -1,6 +1,6 @@
 """Measure the effect of each ordering on crawl speed, in turn on one site.
 
-Each run is compared with a breadth-first run just before it, so that what else the machine does falls on both alike;
+Each run is compared with a breadth-first run just before it, so that what else the machine does affects both;
 the median of the rounds counts. What it takes to begin and to end is left out.
 """
 

@@ -1,7 +1,7 @@
 """Measure search quality on test collections, latency at scale, and the cost of the index.
 
 python -m benchmarks.search.search_quality quality                     MAP, P@10, nDCG@10 on Cranfield, MED and CACM
-python -m benchmarks.search.search_quality speed [--pages 100000]      latency over HTTP, quiet and beside a crawl; 200
+python -m benchmarks.search.search_quality speed [--pages 100000]      latency over HTTP, idle and during a crawl; 200
 searchers python -m benchmarks.search.search_quality cost [--pages 4000]         pages per second of a crawl with and
 without the index
 """

@@ -74,7 +74,7 @@ class WorkerPool:
         self.assignment = assignment
         self.release_leases = release_leases  # requeues the leased URLs of a worker
         self.parked_folder = folder / "migrants"
-        self.registry = WorkerRegistry(folder / "logs" / "migrants.log", clock)
+        self.registry = WorkerRegistry(folder / "logs" / "workers.log", clock)
         self.pending_transitions: dict[str, PendingTransition] = {}
         self.capacity_by_place: dict[str, int] = {}  # tasks per worker, if not the default
         self.max_workers = 0  # 0: no resizing

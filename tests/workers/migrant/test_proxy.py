@@ -188,7 +188,7 @@ def test_messages_after_the_end_of_a_response_are_ignored(tmp_path: Path, monkey
         assert (summary.pages, summary.failed) == (6, 0)
         lost = [
             line
-            for line in (tmp_path / "migrant" / "logs" / "migrants.log").read_text().splitlines()
+            for line in (tmp_path / "migrant" / "logs" / "workers.log").read_text().splitlines()
             if " lose " in line
         ]
         assert not lost
