@@ -1,4 +1,4 @@
-"""Compile the few lines of C where there is a compiler; without one everything works, a little slower."""
+"""Compile the optional C library where there is a compiler."""
 
 import os
 import shlex
@@ -17,7 +17,7 @@ SOURCES, LIBRARY = PAGES / "_native", PAGES / "_native.so"
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the library beside its source; a wheel that holds one is for this kind of machine alone."""
+    """Builds the library next to its source; a wheel with it is for this platform only."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before the files are gathered."""
@@ -38,7 +38,7 @@ def compiled(root: Path) -> bool:
         return False
     made = (root / LIBRARY).with_suffix(".new")
     files = sorted((root / SOURCES).glob("*.[ch]"))
-    made_of = crc32(b"".join(file.read_bytes() for file in files))  # as html/native.py asks for it
+    made_of = crc32(b"".join(file.read_bytes() for file in files))  # html/native.py compares it
     options = [
         "-O3",
         "-std=c99",
@@ -54,5 +54,5 @@ def compiled(root: Path) -> bool:
     if done.returncode:
         print(f"{SOURCES} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)
         return False
-    made.replace(root / LIBRARY)  # in one step: somebody may be using the old one
+    made.replace(root / LIBRARY)  # atomically: the old library may be in use
     return True

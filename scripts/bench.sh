@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh PYTHON [ARGS]: the programs we compare with, each where it cannot touch ours, then the crawl benchmark.
+# bench.sh PYTHON [ARGS]: install the compared crawlers in an environment of their own, then run the crawl benchmark.
 set -eu
 python=$1; shift
 missing=()
@@ -9,7 +9,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
   else
-    echo "to compare with everybody: apt-get install ${missing[*]}" >&2
+    echo "missing crawlers: apt-get install ${missing[*]}" >&2
     command -v nginx >/dev/null || exit 1
   fi
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compiler.sh [install]: reading pages is compiled where there is a C compiler; install one if we may, or say what it gives.
+# compiler.sh [install]: install a C compiler as root, or print what it is needed for: the fast page scanner is written in C.
 set -eu
 command -v cc >/dev/null && exit 0
 if [ "${1:-}" = install ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# system.sh: Debian packages that the tests use (a browser for the search page, a library that what drives it is linked
-# with, network namespaces, git); installs what is missing if we may. Tests with nginx run where it is installed: its
-# package starts a server, which we do not do to anybody's machine.
+# system.sh: install missing Debian packages for the tests, as root: a browser and a library for its driver, iproute2 for
+# network namespaces, git. nginx is not installed, because its package starts a server; its tests run if it is there.
 set -eu
 missing=()
 command -v chromium >/dev/null || missing+=(chromium)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# venv.sh PYTHON DIR: make a virtual environment with pip. Needs neither root nor Debian's python3-venv: only the part of
-# it that brings pip is a package of its own, and pip.py does its work.
+# venv.sh PYTHON DIR: make a virtual environment with pip. Needs neither root nor Debian's python3-venv:
+# pip.py installs pip.
 set -eu
 python=$1 dir=$2
 [ -x "$dir/bin/python" ] && "$dir/bin/python" -m pip --version >/dev/null 2>&1 && exit 0

@@ -1,4 +1,4 @@
-"""What telling a change costs beside parsing, on real pages in two versions.
+"""Measure the cost of comparing two versions of real pages, relative to parsing.
 
 python -m benchmarks.changes.comparison_cost [NAME=OLD:NEW ...]   folders with two versions of a site; the live pages of
                                                     suites/change-ota come last, if they are there; --write
@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 Pairs = list[tuple[bytes, bytes]]
 DOCUMENT = Path("docs/measurements/change-detection.md")
 KINDS = {
-    "same": "nothing that a mark sees differs",
+    "same": "no fingerprint differs",
     "some": "words, scripts, links or looks differ",
     "tags": "structure differs",
 }
@@ -109,16 +109,15 @@ def _live(folder: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 class Costs:
-    """CPU time by what it was spent on."""
+    """CPU time per step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.times: Counter[str] = Counter()
-        self.first: list[float] = []  # of each page that changed: what comparing it cost beside parsing it
+        self.first: list[float] = []  # cost of comparison relative to parsing, per changed page
         self.later: list[float] = []  # the same where what was left of its last version is known
 
     def take(self, name: str, work: Callable[..., Result], *things: Any) -> Result:
-        """Do some work and note what it cost."""
         start = time.process_time()
         result = work(*things)
         self.seconds[name] += time.process_time() - start
@@ -135,7 +134,7 @@ class Costs:
 
 
 def column(pairs: Pairs, traces: Path) -> dict[str, str]:
-    """What comparing costs on some pages, beside parsing alone and beside all that a migrant does to read a page."""
+    """Measure the cost of comparison relative to parsing, and to all work on a page."""
     costs, kinds = Costs(), Counter[str]()
     strip.clear_caches()
     for old, new in pairs:
@@ -144,9 +143,12 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
     for old, new in pairs:
         if old != new:
             _compare_later(old, new, costs)
-    others, rivals = list(_others(pairs)), list(_rivals([pair for pair in pairs if pair[0] != pair[1]][:FEW]))
+    others, alternatives = (
+        list(_others(pairs)),
+        list(_measure_alternatives([pair for pair in pairs if pair[0] != pair[1]][:FEW])),
+    )
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
-    first, later = costs.of("sift", "unpack", "marks", "verdict"), costs.of("later")
+    first, later = costs.of("stable hash", "unpack", "marks", "classification"), costs.of("later")
 
     def share(seconds: float) -> str:
         return f"{seconds / costs.of('parse'):.1%}, {seconds / costs.of('read'):.1%}"
@@ -159,22 +161,22 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
             for name, cost in others
         },
         "the same bytes: digests compared": share(costs.of("digests")),
-        "cheap mark, made of every page": share(costs.of("cheap mark")),
-        "full mark": share(costs.of("full mark")),
-        "sifting: what is left without what no mark sees": share(costs.of("sift")),
+        "text hash, computed for every page": share(costs.of("text hash")),
+        "fingerprint": share(costs.of("fingerprint")),
+        "stable hash": share(costs.of("stable hash")),
         "unpacking the last version": share(costs.of("unpack")),
-        "verdict": share(costs.of("verdict")),
+        "classification": share(costs.of("classification")),
     }
     for kind, title in KINDS.items():
         made = f"{costs.of(kind) / costs.of(f'parse {kind}'):.0%} of {kinds[kind]}" if kinds[kind] else "-"
-        cells[f"marks of both versions where {title}, beside parsing these pages"] = made
+        cells[f"fingerprints of both versions where {title}, relative to parsing these pages"] = made
     cells["**other bytes for the first time, in all**"] = share(first)
     cells["half of these pages cost at most; share of them within the aim"] = _spread(costs.first)
     cells["**other bytes later, in all**"] = share(later)
     cells["half of these pages cost at most then; share of them within the aim"] = _spread(costs.later)
-    for name, cost in rivals:
-        told = f"{cost / costs.of('parse'):.0%}, {cost / first:.1f} × what it costs us" if cost else "not installed"
-        cells[f"other bytes, compared by {name}"] = told
+    for name, cost in alternatives:
+        text = f"{cost / costs.of('parse'):.0%}, {cost / first:.1f} × what it costs us" if cost else "not installed"
+        cells[f"other bytes, compared by {name}"] = text
     for name, seconds in _visits(traces, first, later):
         cells[name] = share(seconds)
     return cells
@@ -188,17 +190,17 @@ def _spread(shares: list[float]) -> str:
 
 
 def _compare(old: bytes, new: bytes, costs: Costs) -> str:
-    """Do all that is done with a page at a second visit, step by step; say in what it differs."""
+    """Compare a page step by step as at a second visit."""
     digests = [hashlib.sha256(body).digest() for body in (old, new)]
     costs.take("digests", eq, *digests)
     costs.take("read", _read, new)
-    costs.take("cheap mark", lambda words: hash_text(compact_text(words)), extract_raw_text(parse_html(new)))
+    costs.take("text hash", lambda words: hash_text(compact_text(words)), extract_raw_text(parse_html(new)))
     tree = costs.take("parse", parse_html, new)
     if digests[0] == digests[1]:
         return "unchanged"
     charset = (parse_html(old).encoding or "").lower()
-    spent, marked = costs.spent("sift", "unpack", "marks", "verdict"), costs.spent("marks")
-    left = costs.take("sift", compute_stable_hash, new)
+    spent, marked = costs.spent("stable hash", "unpack", "marks", "classification"), costs.spent("marks")
+    left = costs.take("stable hash", compute_stable_hash, new)
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
     made = costs.take(
         "marks", build_comparison_fingerprints, _looked_at(tree), new, PreviousVersion(body, charset, stable_hash=left)
@@ -207,12 +209,12 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     kind = _kind(made["before"], after)
     costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
-    costs.take("verdict", compare_fingerprints, made["before"], after)
+    costs.take("classification", compare_fingerprints, made["before"], after)
     parsed = costs.spent(f"parse {kind}")
     costs.take(f"parse {kind}", parse_html, new)
-    whole = costs.spent("sift", "unpack", "marks", "verdict") - spent
+    whole = costs.spent("stable hash", "unpack", "marks", "classification") - spent
     costs.first.append(whole / max(costs.spent(f"parse {kind}") - parsed, 1e-9))
-    costs.take("full mark", _mark, _looked_at(parse_html(new)))
+    costs.take("fingerprint", _mark, _looked_at(parse_html(new)))
     return kind
 
 
@@ -223,7 +225,7 @@ def _kind(before: bytes, after: bytes) -> str:
 
 
 def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
-    """The same for a page whose last version was sifted and has a full mark."""
+    """The same for a page whose last version has a stable hash and a full fingerprint."""
     before = PreviousVersion(igzip.compress(old), (parse_html(old).encoding or "").lower(), has_fingerprint=True)
     last, left = _mark(parse_html(old)), compute_stable_hash(old)
     parsed, spent = costs.spent("parse again"), costs.spent("later")
@@ -233,7 +235,7 @@ def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
 
 
 def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, left: bytes) -> object:
-    """Say what changed, if not the same is left of a page as of its last version."""
+    """Compare a page unless its stable hash is unchanged."""
     mine = compute_stable_hash(new)
     if mine and mine == left:
         return compare_fingerprints(UNCHANGED_FINGERPRINTS["before"], UNCHANGED_FINGERPRINTS["after"])
@@ -252,14 +254,14 @@ def _mark(tree: Document) -> bytes:
 
 
 def _read(body: bytes) -> object:
-    """What a migrant does with a page whether it was seen before or not."""
+    """Do the work that every page needs."""
     tree = parse_html(body)
     links, blocks = resolve_links(extract_metadata(tree, "http://localhost/"), False), fingerprint_structure(tree)
     return links, blocks, fingerprint_text(extract_raw_text(tree))
 
 
 def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
-    """What parsing costs with the parsers people know; 0 for one that is not installed."""
+    """Measure parsing with other parsers; 0 for one that is not installed."""
     for name, module, way in (
         ("lxml", "lxml.html", "fromstring"),
         ("selectolax", "selectolax.lexbor", "LexborHTMLParser"),
@@ -273,8 +275,8 @@ def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
     yield "html.parser", _mean(lambda words: HTMLParser().feed(words), [new.decode("latin-1") for _, new in pairs[:50]])
 
 
-def _rivals(pairs: Pairs) -> Iterator[tuple[str, float]]:
-    """What others do to say what changed: their text of the new version, line by line beside that of the last, kept."""
+def _measure_alternatives(pairs: Pairs) -> Iterator[tuple[str, float]]:
+    """Measure text extraction and line diff with other libraries."""
     for name, module, way in (
         ("inscriptis and difflib, as changedetection.io does", "inscriptis", "get_text"),
         ("trafilatura and difflib", "trafilatura", "extract"),
@@ -286,11 +288,11 @@ def _rivals(pairs: Pairs) -> Iterator[tuple[str, float]]:
             continue
         texts = [[side.decode("utf-8", "replace") for side in pair] for pair in pairs]
         kept = [((read(old) or "").splitlines(), new) for old, new in texts]
-        yield name, _mean(partial(_told_by, read), kept) if kept else 0.0
+        yield name, _mean(partial(_diff_lines, read), kept) if kept else 0.0
 
 
-def _told_by(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
-    """Say which lines came and went since those of a page were kept."""
+def _diff_lines(read: Callable[[str], str | None], pair: tuple[list[str], str]) -> object:
+    """Return inserted and deleted lines."""
     return SequenceMatcher(None, pair[0], (read(pair[1]) or "").splitlines(), autojunk=False).get_opcodes()
 
 
@@ -302,7 +304,7 @@ def _mean(work: Callable[[Any], object], bodies: list[Any]) -> float:
 
 
 def _visits(folder: Path, first: float, later: float) -> Iterator[tuple[str, float]]:
-    """What comparing costs at each of the daily visits of real sites, by the histories of their content."""
+    """Measure comparison over daily visits of real sites."""
     for name in traces_in(folder):
         looks = changed = fresh = 0
         for life in histories.read(folder, name).pages:

@@ -10,7 +10,7 @@ Names = dict[str, str]
 
 
 def without_names(tree: Document, names: Names) -> None:
-    """Give classes and ids names that say nothing."""
+    """Replace classes and ids with meaningless names."""
     for name in ("class", "id"):
         for element in tree.select(f"[{name}]"):
             words = (element.attr(name) or "").split()
@@ -18,7 +18,7 @@ def without_names(tree: Document, names: Names) -> None:
 
 
 def without_landmarks(tree: Document, _: Names) -> None:
-    """Turn tags that say what a part is for into plain divisions."""
+    """Replace landmark elements with `div`."""
     for tag in LANDMARKS:
         for element in tree.find_all(tag):
             element.tag = "div"

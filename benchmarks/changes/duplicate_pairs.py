@@ -1,8 +1,8 @@
-"""How well near duplicates are found, and what finding costs.
+"""Measure how well near duplicates are found, and the cost of a lookup.
 
-python -m benchmarks.changes.duplicate_pairs near OLD NEW [OLD NEW ...]   two versions of a page beside two pages of a
+python -m benchmarks.changes.duplicate_pairs near OLD NEW [OLD NEW ...]   two versions of a page and two pages of a
 template python -m benchmarks.changes.duplicate_pairs index                        memory and look-up of a large index
-python -m benchmarks.changes.duplicate_pairs speed FOLDER ...             a sketch beside parsing
+python -m benchmarks.changes.duplicate_pairs speed FOLDER ...             a sketch relative to parsing
 """
 
 import argparse
@@ -23,7 +23,6 @@ from sanderling.html.text import extract_raw_text
 
 
 def main() -> int:
-    """Run one of the measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measure", choices=("near", "index", "speed"))
     parser.add_argument("folders", nargs="*", type=Path)
@@ -46,7 +45,7 @@ class Site(Struct):
 
 
 def near(args: argparse.Namespace) -> None:
-    """Look every new version up among all old ones: its own must be found, other pages of its template must not."""
+    """Look up every new version among all old ones."""
     same: list[int] = []
     other: list[int] = []
     pairs = zip(args.folders[::2], args.folders[1::2], strict=True)
@@ -62,12 +61,12 @@ def near(args: argparse.Namespace) -> None:
 
 
 def _found(site: Site) -> list[int]:
-    """How far each page is from its old version, as the index finds it; what it does not find is as far as can be."""
+    """Return the distance of each page to its old version, as found by the index."""
     known = MinhashIndex()
     for page, (old, _) in enumerate(site.marks, 1):
         known.add(page, old)
     return [
-        next((twin.distance for twin in known.find(new) if twin.page == page), BINS)
+        next((pair.distance for pair in known.find(new) if pair.page == page), BINS)
         for page, (_, new) in enumerate(site.marks, 1)
     ]
 
@@ -87,7 +86,7 @@ def _mark(path: Path) -> int:
 
 
 def _strangers(site: Site, seed: int) -> list[int]:
-    """As many pairs of different pages of one template."""
+    """Return as many pairs of different pages of a template."""
     dice = random.Random(seed)
     found: list[int] = []
     rows: dict[str, list[int]] = {}
@@ -127,7 +126,7 @@ def index(args: argparse.Namespace) -> None:
 
 
 def speed(args: argparse.Namespace) -> None:
-    """Time the sketch, in Python and in C, beside parsing."""
+    """Time the sketch in Python and C relative to parsing."""
     seed = args.seed
     paths = [path for folder in args.folders for path in sorted(folder.rglob("*.htm*")) if path.is_file()]
     bodies = [path.read_bytes() for path in random.Random(seed).sample(paths, min(args.pages, len(paths)))]

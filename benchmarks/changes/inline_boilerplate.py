@@ -1,4 +1,4 @@
-"""Furniture that stands inside the text of a page and does not say so, and text that looks like it and is none."""
+"""Boilerplate inside the main content without markup, and text that only looks like it."""
 
 from html import escape
 
@@ -10,21 +10,20 @@ from sanderling.html.parser import parse_html
 
 def teasers(heading: str, *names: str) -> str:
     """Tell of other pages, with pictures."""
-    told = "".join(
+    items = "".join(
         f"<article><a href='/{name[:3]}'><img src='/{name[:3]}.jpg'></a><h3><a href='/{name[:3]}'>{name}</a></h3>"
         f"<p>{name}: what you should know about it before you leave.</p></article>"
         for name in names
     )
-    return f"<section><h2>{heading}</h2>{told}</section>"
+    return f"<section><h2>{heading}</h2>{items}</section>"
 
 
-def letter(heading: str, words: str, button: str) -> str:
+def newsletter(heading: str, words: str, button: str) -> str:
     """Ask for an address to send letters to."""
     return f"<div><h3>{heading}</h3><p>{words}</p><form><input type='email'><button>{button}</button></form></div>"
 
 
 def votes(count: int, whole: int) -> str:
-    """Ask whether a page helped, and say how many said so."""
     return (
         "<div><div><span>Was this article helpful?</span><div><button>Yes</button><button>No</button></div></div>"
         f"<small>{count} out of {whole} found this helpful</small></div>"
@@ -46,7 +45,6 @@ def sharing(*names: str, title: str = "", name: str = "") -> str:
 
 
 def crumbs(*names: str) -> str:
-    """Say where a page stands, on one line."""
     return "<div>" + " › ".join([*(f"<a href='/{name}'>{name}</a>" for name in names), "<span>Terms</span>"]) + "</div>"
 
 
@@ -96,11 +94,11 @@ INSIDE = {
     ),
     "newsletter inside": Plant(
         "inside",
-        letter("Stay in touch", "Be the first to hear.", "Subscribe"),
-        letter("Our newsletter", "News of the harbour in your inbox every week.", "Sign up"),
+        newsletter("Stay in touch", "Be the first to hear.", "Subscribe"),
+        newsletter("Our newsletter", "News of the harbour in your inbox every week.", "Sign up"),
     ),
     "newsletter in French": Plant(
-        "inside", "", letter("Restez informé", "Recevez nos nouvelles chaque semaine.", "S'abonner")
+        "inside", "", newsletter("Restez informé", "Recevez nos nouvelles chaque semaine.", "S'abonner")
     ),
     "call inside": Plant(
         "inside",
@@ -135,13 +133,12 @@ def card(name: str, words: str) -> str:
 
 
 def form(words: str) -> str:
-    """Explain what a field is for."""
     return (
         f"<div><h3>Object to processing</h3><p>{words}</p><form><input type='email'><button>Send</button></form></div>"
     )
 
 
-ALIKE = {
+LOOKALIKES = {
     "related as a topic": Plant(
         "inside",
         "<div><h3>Related parties</h3><p>Companies that own half of us.</p><a href='/d'>Daughters</a></div>",
@@ -177,7 +174,7 @@ ALIKE = {
     ),
     "helpful as a topic": Plant(
         "inside",
-        "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of no help to anybody.</p></div>",
+        "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of no help at all.</p></div>",
         "<div><p>Was this helpful?</p><p>The court asked so, and said that it was of great help to all.</p></div>",
     ),
     "ways to get it": Plant(
@@ -201,7 +198,7 @@ def _contents(text: Element) -> str:
 
 
 def listed(body: bytes) -> Pair | None:
-    """Both versions of a page of which one has a table of contents that repeats its headings; None if it has none."""
+    """Return a page without and with a table of contents (None: it has one)."""
     tree = parse_html(body)
     text, old = text_of(tree), tree.html
     markup = "" if text is None else _contents(text)

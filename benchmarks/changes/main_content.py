@@ -1,4 +1,4 @@
-"""Main-content extraction measured on public sets, beside trafilatura, readability-lxml and resiliparse in one run.
+"""Compare main-content extraction with trafilatura, readability-lxml, and resiliparse on public sets.
 
 python -m benchmarks.changes.main_content FOLDER ...
 

@@ -1,4 +1,4 @@
-"""Known changes made to real pages: what each is, and what ought to be said of it."""
+"""Known changes made to real pages, each with its expected classification."""
 
 import random
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from sanderling.changes.classify import ChangeKind, PageChange
 from sanderling.html.parser import parse_html
 
 WORDS = ("tide", "sand", "crab", "worm", "wave", "shell", "gull", "pier", "rope", "boat", "moon", "storm", "island")
-FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
+BOILERPLATE_TAGS = frozenset(("nav", "header", "footer", "aside", "form", "noscript", "dialog", "table", "pre"))
 BLOCKS = ("p", "li", "dd", "div", "blockquote")
 INLINE = frozenset(("a", "abbr", "b", "code", "em", "i", "q", "small", "span", "strong", "sub", "sup", "tt", "var"))
 LONG = 60  # characters outside of links of a paragraph worth changing
@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 
 
 class Mutation(Struct, frozen=True):
-    """A way to change a page, and the verdict it asks for."""
+    """A way to change a page, and the expected classification."""
 
     name: str
     change: Callable[[Document, Dice], bool]  # False if the page has nothing to change
@@ -37,14 +37,14 @@ class Mutation(Struct, frozen=True):
         return (old, tree.html) if self.change(tree, dice) and tree.html != old else None
 
     def is_right(self, change: PageChange) -> bool:
-        """Say whether a verdict names this change and nothing else."""
+        """Return whether a classification names this change and nothing else."""
         kinds = frozenset(change.kinds)
         counted = not self.action or (change.counts.get(self.action) == 1 and sum(change.counts.values()) == 1)
         return self.needed <= kinds <= self.needed | self.allowed and counted
 
 
 def paragraphs(tree: Document) -> list[Element]:
-    """Blocks of prose outside of furniture, none twice: what they say beside their links is long enough."""
+    """Return distinct blocks of prose outside of boilerplate, with enough text outside of links."""
     found: dict[str, Element] = {}
     for element in tree.iter_elements(BLOCKS):
         words = _words(element)
@@ -60,15 +60,15 @@ def _words(element: Element) -> str:
 
 
 def _is_aside(node: object) -> bool:
-    """Say whether a paragraph in here is beside the point, or not seen at all."""
+    """Return whether a paragraph is boilerplate or hidden."""
     if not isinstance(node, Element):
         return False
     unseen = node.attr("hidden") is not None or "display:none" in (node.attr("style") or "").replace(" ", "")
-    return unseen or node.tag in FURNITURE or node.attr("role") in ("dialog", "navigation")
+    return unseen or node.tag in BOILERPLATE_TAGS or node.attr("role") in ("dialog", "navigation")
 
 
 def sentence(dice: Dice) -> str:
-    """Some words nobody wrote."""
+    """Return random words."""
     return " ".join(dice.choices(WORDS, k=14)).capitalize() + "."
 
 
@@ -92,7 +92,7 @@ def _replace(tree: Document, dice: Dice) -> bool:
 
 
 def _move(tree: Document, dice: Dice) -> bool:
-    """Carry a paragraph past at least two others of its kind."""
+    """Move a paragraph past at least two others."""
     rows: dict[object, list[Element]] = {}
     for element in paragraphs(tree):
         rows.setdefault((element.parent, element.tag), []).append(element)
@@ -161,7 +161,7 @@ def _put(tree: Document, markup: str) -> bool:
 
 
 class Stamp(Struct, frozen=True):
-    """A line that changes by itself; `{0}` is what differs."""
+    """A line that changes on its own; `{0}` is the variable part."""
 
     markup: str
     old: str

@@ -36,7 +36,7 @@ Shingles = NDArray[np.uint64]
 
 WORD = re.compile(r"\w+")
 SHINGLE = 5
-RIGHT, ALIKE = 0.5, 0.8  # similarity of pairs that may be listed, and that should be
+RIGHT, SIMILAR = 0.5, 0.8  # similarity of pairs that may be listed, and that should be
 SHORT = 10  # shingles below which a similarity says little
 
 
@@ -49,13 +49,11 @@ class Page(Struct):
 
 
 class Score(Struct):
-    """Counts of one collection."""
-
     pages: int
     listed: int
     right: int
-    twins: int
-    twins_found: int
+    duplicates: int
+    duplicates_found: int
     pairs: int
     pairs_found: int
 
@@ -115,7 +113,7 @@ def jaccard(one: Shingles, other: Shingles) -> float:
 
 
 def find_similar_pairs(pages: Sequence[Page]) -> Iterator[tuple[int, int]]:
-    """Find all pairs with a similarity above ALIKE: they share one of their rarest shingles (Chaudhuri et al. 2006)."""
+    """Find all pairs with a similarity above SIMILAR by their rarest shingles (Chaudhuri et al. 2006)."""
     _, inverse, counts = np.unique(
         np.concatenate([page.shingles for page in pages]), return_inverse=True, return_counts=True
     )
@@ -123,15 +121,15 @@ def find_similar_pairs(pages: Sequence[Page]) -> Iterator[tuple[int, int]]:
     index: dict[int, list[int]] = {}
     for number, ids in enumerate(np.split(inverse, ends[:-1])):
         size = len(ids)
-        rarest = ids[np.lexsort((ids, counts[ids]))][: size - math.ceil(ALIKE * size) + 1]
+        rarest = ids[np.lexsort((ids, counts[ids]))][: size - math.ceil(SIMILAR * size) + 1]
         candidates = set[int]()
         for shingle in rarest[counts[rarest] > 1].tolist():
             bucket = index.setdefault(shingle, [])
             candidates.update(bucket)
             bucket.append(number)
         for other in candidates:
-            is_near_in_size = ALIKE * size <= len(pages[other].shingles) <= size / ALIKE
-            if is_near_in_size and jaccard(pages[other].shingles, pages[number].shingles) > ALIKE:
+            is_near_in_size = SIMILAR * size <= len(pages[other].shingles) <= size / SIMILAR
+            if is_near_in_size and jaccard(pages[other].shingles, pages[number].shingles) > SIMILAR:
                 yield other, number
 
 
@@ -147,13 +145,13 @@ def score(pages: Sequence[Page], true_pairs: Iterable[tuple[int, int]], listed: 
     for pair in listed:
         groups[pair.url - 1] = groups.get(pair.duplicate_of - 1, pair.duplicate_of - 1)
     true_pairs = list(true_pairs)
-    twins = {later for _, later in true_pairs}
+    duplicates = {later for _, later in true_pairs}
     return Score(
         len(pages),
         len(listed),
         sum(similarity_of(pages, pair) >= RIGHT for pair in listed),
-        len(twins),
-        len(twins & groups.keys()),
+        len(duplicates),
+        len(duplicates & groups.keys()),
         len(true_pairs),
         sum(groups.get(one, one) == groups.get(other, other) for one, other in true_pairs),
     )
@@ -168,7 +166,7 @@ def print_score(name: str, limit: int, of: Score) -> None:
     """Print a line of the report."""
     print(
         f"{name:<34} {of.pages:>6} pages, limit {limit}: precision {_share(of.right, of.listed)}, "
-        f"recall of pages {_share(of.twins_found, of.twins)}, of pairs {_share(of.pairs_found, of.pairs)}",
+        f"recall of pages {_share(of.duplicates_found, of.duplicates)}, of pairs {_share(of.pairs_found, of.pairs)}",
         flush=True,
     )
 

@@ -1,4 +1,4 @@
-"""Real pages with noise of other pages planted into them, and with one edit of their text: what is unheard, what heard.
+"""Measure which noise of other pages, planted into real pages, is ignored, and which edits are reported.
 
 Noise is put where such things stand: at the top of the page, at its end, in its footer, behind its text, and, what is
 hardest to tell, inside of it, before its first paragraph or behind its last. Edits are made to what a person who wrote
@@ -27,7 +27,7 @@ Pair = tuple[str, str]
 
 
 class Plant(Struct, frozen=True):
-    """Noise: where it stands, as it was and as it is."""
+    """Noise: its place, and its old and new version."""
 
     where: str
     old: str
@@ -46,8 +46,8 @@ def call(heading: str, words: str, link: str) -> str:
 
 def stories(*names: str) -> str:
     """Tell of other pages."""
-    told = "".join(f"<div><h3><a href='/n'>{name}</a></h3><p>{name}, and all about it.</p></div>" for name in names)
-    return f"<div><h2>More stories</h2>{told}</div>"
+    items = "".join(f"<div><h3><a href='/n'>{name}</a></h3><p>{name}, and all about it.</p></div>" for name in names)
+    return f"<div><h2>More stories</h2>{items}</div>"
 
 
 COOKIES = "<p>We use cookies to make our site work, to measure how it is used and to show you advertising.</p>"
@@ -116,7 +116,7 @@ def _with(body: bytes, where: str, markup: str) -> list[str]:
 
 
 def _place(tree: Document, where: str) -> tuple[Element, str] | None:
-    """Say where noise stands; behind the text means behind its declared main part, if there is one."""
+    """Return the element for the noise."""
     body, text = tree.find("body"), text_of(tree)
     if body is None or text is None:
         return None
@@ -225,7 +225,7 @@ EDITS: dict[str, Callable[[Element, Dice], bool]] = {
 
 
 def edited(body: bytes, change: Callable[[Element, Dice], bool], dice: Dice) -> Pair | None:
-    """Both versions of a page of which one thing in its text is another; None if there is none of the kind."""
+    """Return both versions of a page with an edit in its text, or None."""
     old = parse_html(body).html
     tree = parse_html(old.encode())
     text = text_of(tree)

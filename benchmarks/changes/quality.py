@@ -1,4 +1,4 @@
-"""How well changes are named; what that costs is measured by benchmarks/changes/comparison_cost.py.
+"""Measure the classification of changes; its cost is in benchmarks/changes/comparison_cost.py.
 
 python -m benchmarks.changes.quality mutations FOLDER ...   pages below the folders, each changed in known ways
 python -m benchmarks.changes.quality live                   consecutive fetches of live pages (suites/change-ota)
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.changes.disguises import DISGUISES, Names
-from benchmarks.changes.inline_boilerplate import ALIKE, INSIDE, listed
+from benchmarks.changes.inline_boilerplate import INSIDE, LOOKALIKES, listed
 from benchmarks.changes.mutations import KINDS, NOISE, Mutation
 from benchmarks.changes.planted_noise import EDITS, PLANTS, Pair, edited
 from benchmarks.changes.planted_noise import planted as with_noise
@@ -38,7 +38,6 @@ Result = TypeVar("Result")
 
 
 def main() -> int:
-    """Run one of the measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measure", choices=("mutations", "live", "disguised", "planted", "versions"))
     parser.add_argument("folders", nargs="*", type=Path)
@@ -74,12 +73,11 @@ def marks(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 
 def compared(old: bytes, new: bytes) -> PageChange:
-    """What we make of two versions of a page."""
     return compare_fingerprints(*marks(old, new))
 
 
 def mutations(args: argparse.Namespace) -> None:
-    """Change each page in every known way, and see what we make of it."""
+    """Change each page in every known way, and classify it."""
     right: Counter[str] = Counter()
     tried: Counter[str] = Counter()
     for path in pages(args.folders, args.pages, args.seed):
@@ -115,7 +113,7 @@ def live(args: argparse.Namespace) -> None:
 
 
 def disguised(args: argparse.Namespace) -> None:
-    """The same, without what pages say of their parts: how far do we lean on it?"""
+    """Repeat without class names and landmarks."""
     for title, disguise in DISGUISES.items():
         _score(args, title, partial(_disguised, disguise))
 
@@ -140,7 +138,7 @@ def _score(args: argparse.Namespace, title: str, change: Callable[[bytes, Names]
 
 
 def planted(args: argparse.Namespace) -> None:
-    """Noise of other pages put into each live page is not heard; an edit of its text is."""
+    """Check that noise of other pages put into each live page is ignored, and that an edit of its text is reported."""
     folder = _live(args)
     rows = map(json.loads, (folder / "pairs.jsonl").read_text().splitlines())
     bodies = {row["page"]: gzip.decompress((folder / row["new"]).read_bytes()) for row in rows}
@@ -148,8 +146,8 @@ def planted(args: argparse.Namespace) -> None:
     for title, wanted, names in (
         ("noise unheard", False, PLANTS),
         ("noise inside unheard", False, inside),
-        ("what looks like noise heard", True, ALIKE),
-        ("edits heard", True, EDITS),
+        ("edits that look like noise, reported", True, LOOKALIKES),
+        ("edits reported", True, EDITS),
     ):
         right: Counter[str] = Counter()
         tried: Counter[str] = Counter()
@@ -172,7 +170,7 @@ def planted(args: argparse.Namespace) -> None:
 def _planted(body: bytes, name: str, dice: random.Random) -> Pair | None:
     if name == CONTENTS:
         return listed(body)
-    plant = (PLANTS | INSIDE | ALIKE).get(name)
+    plant = (PLANTS | INSIDE | LOOKALIKES).get(name)
     return edited(body, EDITS[name], dice) if plant is None else with_noise(body, plant)
 
 

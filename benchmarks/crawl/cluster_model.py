@@ -2,7 +2,7 @@
 
 python -m benchmarks.crawl.cluster_model [--known N] [--write]
 
-Each part of a crawl is a station with servers and a time for one page: fetching and parsing (migrants), links that are
+Each part of a crawl is a station with servers and a time for one page: fetching and parsing (workers), links that are
 not in the coordinator's memory and have to be asked for (look-ups), everything else a coordinator does, names (DNS),
 bytes to disk. What a page costs migrants and coordinator is measured here, in a crawl of pages with a hundred links,
 and so is a look-up; that of an index larger than memory is one random read. The simulation lets pages arrive at random,
@@ -57,7 +57,7 @@ print(json.dumps([summary.pages, used.user + used.system, used.children_user + u
 
 
 class Times(Struct, frozen=True):
-    """Seconds of one core, measured here."""
+    """Seconds of a core."""
 
     look_up: float  # one link that the coordinator has to ask the database for, index in memory
     coordinator: float  # everything a coordinator does for a page
@@ -69,12 +69,12 @@ class Plan(Struct, frozen=True):
 
     urls: float
     coordinators: int
-    migrants: int
-    filtered: float  # share of links that a cache or a filter knows, and nobody has to ask for
+    workers: int
+    filtered: float  # share of links known to a cache or filter
 
     @property
     def rate(self) -> float:
-        """Pages per second for one pass in a month."""
+        """Pages per second for a pass per month."""
         return self.urls / MONTH
 
 
@@ -98,8 +98,6 @@ class Web(ThreadingHTTPServer):
 
 
 class Answer(BaseHTTPRequestHandler):
-    """One connection."""
-
     protocol_version = "HTTP/1.1"
     server: Web
 
@@ -123,7 +121,7 @@ class Answer(BaseHTTPRequestHandler):
 
 
 def measure_crawl(pages: int) -> tuple[float, float]:
-    """Processor seconds of coordinator and migrants for a page."""
+    """Processor seconds of coordinator and workers for a page."""
     web = Web(pages)
     threading.Thread(target=web.serve_forever, args=(0.05,), daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
@@ -158,12 +156,12 @@ def measure_look_ups(count: int) -> float:
 
 
 def stations(plan: Plan, times: Times) -> list[Station]:
-    """The parts of a cluster, with what one page costs at each."""
+    """Return the parts of a cluster with the cost of a page at each."""
     asked = LINKS * (1 - plan.filtered)
     size = plan.urls * ROW_BYTES / plan.coordinators
     missed = max(0.0, 1 - MEMORY / size)
     return [
-        Station("migrants", plan.migrants, times.migrant),
+        Station("workers", plan.workers, times.migrant),
         Station("link look-ups", plan.coordinators, asked * (times.look_up + missed * READ_SECONDS)),
         Station("coordinators", plan.coordinators, times.coordinator),
         Station("names", 64 * plan.coordinators, NEW_NAMES * DNS_SECONDS),
@@ -195,7 +193,7 @@ def simulate(parts: Sequence[Station], rate: float, jobs: int = JOBS) -> dict[st
 
 
 def capacity(parts: Sequence[Station]) -> tuple[float, str]:
-    """The rate at which the first station is full, and which one it is."""
+    """Return the rate at which the first station is full, and its name."""
     return min((part.servers / part.seconds, part.name) for part in parts)
 
 
@@ -211,9 +209,8 @@ PLANS = (
 
 
 def table(times: Times) -> str:
-    """A Markdown table: the plan, what it needs, what it can do, what is full first."""
     lines = [
-        "| URLs | coordinators | migrants | links filtered | needs pages/s | can do | full first | busy there"
+        "| URLs | coordinators | workers | links filtered | needs pages/s | can do | full first | busy there"
         " | delay | holds |",
         "|---:|---:|---:|---:|---:|---:|---|---:|---:|---|",
     ]  # fmt: skip
@@ -224,14 +221,13 @@ def table(times: Times) -> str:
         holds = most >= plan.rate and found["late"] < 60
         delay = f"{found['late']:.2f} s" if holds else "grows"
         lines.append(
-            f"| {plan.urls:,.0f} | {plan.coordinators} | {plan.migrants} | {plan.filtered:.0%} | {plan.rate:,.0f} |"
+            f"| {plan.urls:,.0f} | {plan.coordinators} | {plan.workers} | {plan.filtered:.0%} | {plan.rate:,.0f} |"
             f" {most:,.0f} | {first} | {min(found[first], 1.0):.0%} | {delay} | {'yes' if holds else 'no'} |"
         )
     return "\n".join(lines)
 
 
 def main() -> int:
-    """Measure, simulate, print, and write the report if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--known", type=int, default=100_000, help="URLs in the frontier that is measured")
     parser.add_argument("--pages", type=int, default=1500, help="of the crawl that is measured")

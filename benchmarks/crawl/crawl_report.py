@@ -20,7 +20,7 @@ QUIET = 0.1  # of the machine may be used by others before a run is called unfai
 
 
 def table(every: "Sequence[Run]") -> str:
-    """A Markdown table of the best run of each, fastest first; beside it the speed of its middle run."""
+    """Format the best run of each crawler, fastest first."""
     runs = best(every)
     ours = next((run for run in runs if run.name == OURS), None)
     names = (
@@ -48,7 +48,7 @@ def table(every: "Sequence[Run]") -> str:
 
 
 def best(runs: "Sequence[Run]") -> "list[Run]":
-    """The fastest run of each, fastest first: on a shared machine the slower ones measure the neighbours."""
+    """Return the fastest run of each crawler: slower runs measure other processes."""
     fastest: dict[str, Run] = {}
     for run in runs:
         if run.name not in fastest or run.pages_per_second > fastest[run.name].pages_per_second:
@@ -66,7 +66,6 @@ def _times(ours: float, theirs: float) -> str:
 
 
 def line(run: "Run") -> str:
-    """One run in one line."""
     return (
         f"{run.name}: {run.seen.pages} pages in {run.cost.wall_seconds:.1f} s = {run.pages_per_second:.0f}/s, "
         f"{run.cpu_per_thousand:.2f} CPU-s per 1000, {run.cost.peak_bytes / MB:.0f} MB, "
@@ -89,9 +88,9 @@ def targets(every: "Sequence[Run]") -> str:
     size = ours.seen.body_bytes / max(1, ours.seen.pages) / 1000
     aims.append(
         f"- at most 1.2 CPU-seconds per 1000 pages: {ours.cpu_per_thousand:.2f} (pages of {size:.0f} KB) "
-        f"{_verdict(ours.cpu_per_thousand <= 1.2)}"
+        f"{_format_result(ours.cpu_per_thousand <= 1.2)}"
     )
-    aims.append(f"- all reachable pages found: {100 * ours.complete:.2f} % {_verdict(ours.complete == 1)}")
+    aims.append(f"- all reachable pages found: {100 * ours.complete:.2f} % {_format_result(ours.complete == 1)}")
     worst = max(run.disturbance for run in runs)
     if worst > QUIET:
         aims.append(f"- NOT a fair run: others used up to {worst:.0%} of the machine; repeat it on a quiet one")
@@ -102,10 +101,10 @@ def _ratio(ours: "Run", other: "Run | None", least: float) -> str:
     if other is None or not other.pages_per_second:
         return ""
     ratio = ours.pages_per_second / other.pages_per_second
-    return f"- at least {least:g} times {other.name}: {ratio:.2f} {_verdict(ratio >= least)}"
+    return f"- at least {least:g} times {other.name}: {ratio:.2f} {_format_result(ratio >= least)}"
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
@@ -126,7 +125,7 @@ def write(every: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int)
 
 
 def draw(runs: "Sequence[Run]") -> None:
-    """Two bar charts: speed, and what a page costs."""
+    """Draw speed and cost per page."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -135,13 +134,13 @@ def draw(runs: "Sequence[Run]") -> None:
 
     shown = [run for run in reversed(runs) if not run.name.startswith("wrk")]
     names = [run.name for run in shown]
-    colours = ["#d1495b" if run.name == OURS else "#8d99ae" for run in shown]
+    colors = ["#d1495b" if run.name == OURS else "#8d99ae" for run in shown]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 0.5 * len(shown) + 1.2), sharey=True)
     for axes, values, title in (
         (left, [run.pages_per_second for run in shown], "pages per second"),
         (right, [run.cpu_per_thousand for run in shown], "CPU-seconds per 1000 pages"),
     ):
-        bars = axes.barh(names, values, color=colours)
+        bars = axes.barh(names, values, color=colors)
         axes.bar_label(bars, fmt="%.3g", padding=3)
         axes.set_title(title, fontsize=11)
         axes.margins(x=0.15)

@@ -1,4 +1,4 @@
-"""Who is compared, and how each is called: alone on the machine, the same start page, only that host, no delay."""
+"""Command lines of the compared crawlers: same start page, only that host, no delay."""
 
 import shutil
 import sys
@@ -14,10 +14,8 @@ LINK_TAGS = "a,area,frame,iframe"
 
 
 class Crawler(Struct, frozen=True):
-    """One contestant."""
-
     name: str
-    does: str  # beside fetching and following links
+    does: str  # apart from fetching and following links
     command: Callable[[str, Path], Sequence[str]]
     needs: str = ""  # program that must be there
 
@@ -26,7 +24,7 @@ def crawlers(peers: Path) -> list[Crawler]:
     """All contestants; `peers` is a virtual environment of their own."""
     scrapy, python = str(peers / "bin" / "scrapy"), str(peers / "bin" / "python")
     return [
-        Crawler("sanderling", "robots, text, digests, WARC, links and catalogue in a database", _sanderling),
+        Crawler("sanderling", "robots, text, digests, WARC, links and catalog in a database", _sanderling),
         Crawler("wget2", "files", _wget2, "wget2"),
         Crawler("wget", "files", _wget, "wget"),
         Crawler("HTTrack", "files, links rewritten", _httrack, "httrack"),
@@ -70,7 +68,7 @@ def _wget2(url: str, out: Path) -> Sequence[str]:
 
 
 def _httrack(url: str, out: Path) -> Sequence[str]:
-    """Its limits on speed are lifted; `-*` and one `+` keep it to the pages."""
+    """Without its speed limits."""
     fast = ["--disable-security-limits", "--max-rate=0", "--sockets=32", "-%c10000", "--connection-per-second=10000"]
     pages = ["-*", f"+{ADDRESS}*.html", f"+{ADDRESS}*.htm", f"+{ADDRESS}*/"]
     return ["httrack", url, "-O", str(out), "-q", "-I0", "--near=0", *fast, *pages]

@@ -1,4 +1,4 @@
-"""Crawl real documentation sites with us and with others, one after another, and write the table.
+"""Crawl real documentation sites with several crawlers, one after another, and write the table.
 
 python -m benchmarks.crawl.crawlers_compared [--sites a,b] [--only name,name] [--rounds N] [--data DIR] [--write]
 """
@@ -27,7 +27,7 @@ CEILING = "wrk (no parsing, no links)"
 
 
 class Run(Struct, frozen=True):
-    """One crawl by one contestant, as the server and the kernel saw it."""
+    """A crawl as measured by the server and the kernel."""
 
     name: str
     does: str
@@ -43,7 +43,7 @@ class Run(Struct, frozen=True):
 
     @property
     def disturbance(self) -> float:
-        """Share of the machine that neither the crawler nor the server used, but somebody else."""
+        """Return the CPU share used by other processes."""
         others = self.cost.machine_seconds - self.cost.cpu_seconds - self.server_seconds
         return max(0.0, others / (self.cost.wall_seconds * (os.cpu_count() or 1)))
 
@@ -54,7 +54,6 @@ class Run(Struct, frozen=True):
 
 
 def main() -> int:
-    """Set up, run every contestant, print, and write the report if asked."""
     options = parse()
     names = tuple(options.sites.split(",")) if options.sites else DEFAULT
     web = build(options.data, names)
@@ -102,7 +101,7 @@ def reachable(data: Path, web: Web, peers: Path) -> frozenset[str]:
 
 
 def warm(root: Path) -> None:
-    """Read every file once, so that the first contestant does not wait for the disk where the others find memory."""
+    """Read every file into the page cache."""
     for folder, _, names in os.walk(root, followlinks=True):
         for path in (Path(folder) / name for name in names):
             if path.is_file():  # packages link to files of others
@@ -110,7 +109,7 @@ def warm(root: Path) -> None:
 
 
 def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str], data: Path) -> list[Run]:
-    """Run everybody once, and wrk on the same pages."""
+    """Run every crawler once, and wrk on the same pages."""
     runs = []
     for crawler in wanted:
         run = crawl(crawler, web, pages, data / "tmp")
@@ -122,7 +121,7 @@ def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str
 
 
 def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Run:
-    """One contestant in a fresh folder against a fresh server, on a disk that has nothing left to do for the last."""
+    """Run a crawler in a new folder against a new server."""
     shutil.rmtree(folder, ignore_errors=True)
     out = folder / "out"
     out.mkdir(parents=True)
@@ -138,12 +137,12 @@ def crawl(crawler: Crawler, web: Web, pages: frozenset[str], folder: Path) -> Ru
 
 
 def last_words(out: Path) -> str:
-    """The end of what a contestant printed."""
+    """Return the end of the output."""
     return (out / "output.txt").read_text(errors="replace")[-400:].strip()
 
 
 def ceiling(web: Web, pages: frozenset[str], folder: Path, seconds: int = 5) -> Run:
-    """What the server gives to a client that does nothing with the pages."""
+    """Measure the server with a client that ignores the pages."""
     shutil.rmtree(folder, ignore_errors=True)
     out = folder / "out"
     out.mkdir(parents=True)

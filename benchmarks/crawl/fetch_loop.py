@@ -1,4 +1,4 @@
-"""One migrant process: pages per second and CPU per page, step by step, beside other HTTP clients where installed.
+"""Measure pages per second and CPU per page of a worker process, and of other HTTP clients where installed.
 
 python -m benchmarks.crawl.fetch_loop [FOLDER_OF_PAGES]
 """
@@ -30,17 +30,17 @@ Client = Callable[[str, Sequence[str]], None]
 
 
 def curl_alone(host: str, urls: Sequence[str]) -> None:
-    """Our fetcher, without robots, pace or a look at what came."""
-    fetcher, door = CurlClient(SETTINGS), parse_endpoint(Host(host))
+    """Fetch without robots.txt, crawl delay, and processing."""
+    fetcher, endpoint = CurlClient(SETTINGS), parse_endpoint(Host(host))
     waiting, done = iter(urls), 0
     for url in [next(waiting) for _ in range(AT_ONCE)]:
-        fetcher.start(FetchRequest(url, door, None, max_body=SETTINGS.max_body))
+        fetcher.start(FetchRequest(url, endpoint, None, max_body=SETTINGS.max_body))
     while done < len(urls):
         for reply in fetcher.wait(1.0):
             done += 1
             assert reply.body
             if url := next(waiting, ""):
-                fetcher.start(FetchRequest(url, door, None, max_body=SETTINGS.max_body))
+                fetcher.start(FetchRequest(url, endpoint, None, max_body=SETTINGS.max_body))
     fetcher.close()
 
 
@@ -116,7 +116,6 @@ def main() -> None:
 
 
 def print_row(name: str, client: Client, host: str, urls: Sequence[str]) -> None:
-    """Run one client and print what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         client(host, urls)

@@ -34,14 +34,12 @@ NOW = 1_700_000_000_000
 
 
 async def asgi_app(_scope: MutableMapping[str, Any], _receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
-    """Answer with a small page, whatever is asked."""
     headers = [(b"content-type", b"text/html; charset=utf-8"), (b"etag", b'"1"')]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b"<p>hello"})
 
 
 def wsgi_app(_environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-    """Answer with a small page, whatever is asked."""
     start_response("200 OK", [("Content-Type", "text/html; charset=utf-8"), ("ETag", '"1"')])
     return [b"<p>hello"]
 
@@ -92,7 +90,7 @@ def drive_wsgi(app: Any) -> float:
 
 
 def requests(folder: Path) -> None:
-    """Print what the middleware adds to a request, its writing in the background included."""
+    """Print the cost of the middleware per request."""
     site = PublishedSite("https://example.org", folder / "requests.db")
 
     def drive(app: Any) -> float:
@@ -109,7 +107,6 @@ def added(
     wrap: Callable[[Any, PublishedSite, RequestRecorder], Any],
     desk: RequestRecorder,
 ) -> None:
-    """Print one row: an application bare and wrapped."""
     bare = min(run(app) for _ in range(3))
     wrapped = min(run(wrap(app, desk.site, desk)) for _ in range(3))
     start = time.process_time()
@@ -120,7 +117,7 @@ def added(
 
 
 def grow(folder: Path, size: int, report: Any) -> None:
-    """Fill a store, then ask for everything a crawler asks for; report seconds and peak memory of this process."""
+    """Fill a store and query it; report seconds and peak memory."""
     site = PublishedSite("https://example.org", folder / f"{size}.db")
     with closing(open_state_db(site.state_file)) as db:
         start = time.perf_counter()

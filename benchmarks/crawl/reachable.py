@@ -39,7 +39,7 @@ def targets(root: Path, page: str) -> set[str]:
 
 
 def file_behind(base: str, link: str, root: Path) -> str:
-    """The file of this site that a link leads to; empty if it is none."""
+    """Return the file that a link leads to, or ""."""
     try:
         url = urlsplit(urldefrag(urljoin(base, link.strip()))[0])
     except ValueError:

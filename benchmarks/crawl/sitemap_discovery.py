@@ -1,4 +1,4 @@
-"""Discovery: what sitemaps add to links, on a real site with pages that nothing links to.
+"""Measure which pages sitemaps add on a real site with unlinked pages.
 
 To a documentation site pages are added that no link leads to: copies of every fifth page with words of their own. It is
 crawled by links alone, then with the sitemap that names all pages. Aim: every page of the sitemap is found.

@@ -1,8 +1,8 @@
-"""Unequal migrants: who ends the crawl soonest, and is the load spread as the migrants are able?
+"""Simulate unequal workers: duration of the crawl and distribution of the load by assignment strategy.
 
 python -m benchmarks.crawl.worker_assignment [--pages N] [--seed N] [--write]
 
-A seeded simulation by events. Migrants, hosts and time are made up; the roster and the ways to choose are those of the
+A seeded simulation by events. Workers, hosts and time are made up; the roster and the ways to choose are those of the
 crawler itself (`schedule/`), fed with heartbeats every two seconds as in a real crawl.
 """
 
@@ -37,7 +37,7 @@ GB = 10**9
 
 
 class Kind(Struct, frozen=True):
-    """What a migrant of the simulation can do."""
+    """Capabilities of a simulated worker."""
 
     name: str
     cpu_seconds: float  # per page
@@ -47,7 +47,7 @@ class Kind(Struct, frozen=True):
     disk: int
 
     def seconds(self, distance: float) -> float:
-        """Time for one page of a host that is so many times as far as an ordinary one."""
+        """Time for a page of a host at this relative distance."""
         return self.cpu_seconds + self.latency * distance + PAGE_BYTES / self.bandwidth
 
 
@@ -61,8 +61,6 @@ KINDS = (
 
 
 class Result(Struct, frozen=True):
-    """How one crawl went."""
-
     schedule: str
     seconds: float
     spread: float  # largest distance between a migrant's share of the pages and its share of the ability
@@ -71,8 +69,6 @@ class Result(Struct, frozen=True):
 
 
 class Simulation:
-    """One crawl."""
-
     def __init__(self, schedule: str, pages: int, seed: int, bounded: bool) -> None:
         self.clock = SimulatedClock()
         self.roster = WorkerAssignment(
@@ -130,7 +126,7 @@ class Simulation:
             )
 
     def _hand_out(self) -> None:
-        """As the coordinator does: open hosts, those with most URLs waiting first, go to whom the schedule chooses."""
+        """Send batches as the coordinator does: hosts with most queued URLs first."""
         self.ready = deque(sorted(self.ready, key=lambda host: -self.waiting[host]))
         for _ in range(len(self.ready)):
             able = self.roster.list_available()
@@ -150,28 +146,28 @@ class Simulation:
         for _ in range(size):
             self.token += 1
             stops.append(FetchTask(self.token, self.token, Url(f"{host}/{self.token}")))
-        itinerary = FetchBatch(host, tuple(stops))
-        self.roster.record_batch(name, itinerary)
-        self.work[name].append(itinerary)
+        batch = FetchBatch(host, tuple(stops))
+        self.roster.record_batch(name, batch)
+        self.work[name].append(batch)
         if len(self.work[name]) == 1:
             self._begin(name)
 
     def _begin(self, name: str) -> None:
-        itinerary = self.work[name][0]
-        seconds = self.kinds[name].seconds(self.distance[name, itinerary.host]) * len(itinerary.tasks)
+        batch = self.work[name][0]
+        seconds = self.kinds[name].seconds(self.distance[name, batch.host]) * len(batch.tasks)
         self.turn += 1
         heappush(self.events, (self.clock.now + seconds, self.turn, name))
 
     def _finish(self, name: str) -> None:
-        itinerary = self.work[name].popleft()
-        kind, host = self.kinds[name], itinerary.host
+        batch = self.work[name].popleft()
+        kind, host = self.kinds[name], batch.host
         seconds = kind.seconds(self.distance[name, host])
         self.roster.record_visits(name, [
             Visit(stop.id, stop.token, stop.url, Outcome.FETCHED, self.clock.now, duration_seconds=seconds,
-                  received_bytes=PAGE_BYTES) for stop in itinerary.tasks
+                  received_bytes=PAGE_BYTES) for stop in batch.tasks
         ])  # fmt: skip
-        self.done[name] += len(itinerary.tasks)
-        self.ends.append((self.clock.now, len(itinerary.tasks)))
+        self.done[name] += len(batch.tasks)
+        self.ends.append((self.clock.now, len(batch.tasks)))
         if self.waiting[host]:
             self.ready.append(host)
         if self.work[name]:
@@ -179,7 +175,7 @@ class Simulation:
 
 
 def abilities() -> tuple[float, ...]:
-    """Each migrant's share of what all can do together, over the mean distance."""
+    """Return each worker's share of the total capacity at the mean distance."""
     speeds = [1 / kind.seconds(1.25) for kind in KINDS]
     return tuple(speed / sum(speeds) for speed in speeds)
 
@@ -229,22 +225,21 @@ def targets(results: Sequence[Result]) -> str:
         gain = ours.half / by_name[name].half - 1
         lines.append(
             f"- sooner than {name}: {ours.seconds:,.0f} s against {by_name[name].seconds:,.0f} s, {gain:+.1%} links in "
-            f"equal time {_verdict(sooner)}"
+            f"equal time {_format_result(sooner)}"
         )
     off = max(abs(share / able - 1) for share, able in zip(ours.shares, abilities(), strict=True))
     lines.append(
-        f"- load in proportion to ability within 10 %: {ours.spread:.1%} of all pages {_verdict(ours.spread <= 0.10)}; "
-        f"measured against its own share, the furthest migrant is {off:.1%} off {_verdict(off <= 0.10)}"
+        f"- load proportional within 10 %: {ours.spread:.1%} of pages {_format_result(ours.spread <= 0.10)}; "
+        f"measured against its own share, the worst worker is {off:.1%} off {_format_result(off <= 0.10)}"
     )
     return "\n".join(lines)
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
 def main() -> int:
-    """Simulate, print, and write the report if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -252,11 +247,11 @@ def main() -> int:
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + 3)
     parts = [
-        f"Four migrants whose abilities are as {' : '.join(f'{a:.0%}' for a in abilities())}; {options.pages:,} pages "
+        f"Four workers whose abilities are as {' : '.join(f'{a:.0%}' for a in abilities())}; {options.pages:,} pages "
         "on many hosts, three seeds; a simulation with the crawler's own scheduler."
     ]
     for bounded, what in ((False, "As in the thesis: all that is ready is given away at once."),
-                          (True, f"As in our crawler: nobody holds more than {MAX_TASKS} URLs.")):  # fmt: skip
+                          (True, f"As in the crawler: a worker has at most {MAX_TASKS} URLs.")):  # fmt: skip
         results = measure(options.pages, seeds, bounded)
         parts += [what, table(results), targets(results)]
     text = "\n\n".join(parts)

@@ -1,12 +1,11 @@
-"""Does a crawl grow with its migrants: on slow hosts, and on a fast one until the cores are full?
+"""Measure how a crawl scales with its workers, on slow hosts and on a fast one.
 
 python -m benchmarks.crawl.worker_scaling [--pages N] [--seconds S] [--write]
 
 Four hosts on loopback that need a while for every page. Each migrant keeps one connection to each host, so that what
-limits a crawl is how many migrants are at work. Pages per second are counted by the servers, from the first question to
+limits a crawl is how many workers are at work. Pages per second are counted by the servers, from the first question to
 the last answer; with them the distinct URLs and the fetches, which must be the same number. Then a site that nginx
-serves as fast as it is asked for; there the cores of this machine are the limit. Beside it, what choosing migrants took
-of the coordinator's time.
+serves at full speed; there the cores of this machine are the limit. Also measured: the cost of choosing workers.
 """
 
 import argparse
@@ -33,9 +32,9 @@ AIM = 3.6
 
 
 class Run(Struct, frozen=True):
-    """One crawl, as the servers saw it."""
+    """A crawl as measured by the servers."""
 
-    migrants: int
+    workers: int
     pages: int
     fetches: int
     pages_per_second: float
@@ -43,7 +42,7 @@ class Run(Struct, frozen=True):
 
 
 class Slow(ThreadingHTTPServer):
-    """A host that takes its time; its first page links to all others."""
+    """A slow host whose first page links to all others."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -57,8 +56,6 @@ class Slow(ThreadingHTTPServer):
 
 
 class Answer(BaseHTTPRequestHandler):
-    """One connection to a slow host."""
-
     protocol_version = "HTTP/1.1"
     server: Slow
 
@@ -96,12 +93,12 @@ class Stillness(threading.Thread):
             self.longest, last = max(self.longest, now - last), now
 
 
-def measure(migrants: int, pages: int, seconds: float) -> Run:
-    """Crawl all hosts with so many migrants; again if the machine stood still meanwhile."""
+def measure(workers: int, pages: int, seconds: float) -> Run:
+    """Crawl all hosts with so many workers; again if the machine stood still meanwhile."""
     while True:
         still = Stillness()
         still.start()
-        run = crawl_once(migrants, pages, seconds)
+        run = crawl_once(workers, pages, seconds)
         still.done.set()
         if still.longest < seconds / 2:
             print(run, flush=True)
@@ -109,15 +106,15 @@ def measure(migrants: int, pages: int, seconds: float) -> Run:
         print(f"the machine stood still for {still.longest:.1f} s: once more", flush=True)
 
 
-def crawl_once(migrants: int, pages: int, seconds: float) -> Run:
-    """Crawl all hosts with so many migrants."""
+def crawl_once(workers: int, pages: int, seconds: float) -> Run:
+    """Crawl all hosts with so many workers."""
     servers = [Slow(address, pages, seconds) for address in HOSTS]
     for server in servers:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     request = CrawlRequest(
         seeds=tuple(server.root for server in servers), scope=ScopeSettings(sitemaps=False),
-        politeness=PolitenessSettings(delay=0.0, concurrency=migrants), fetching=HttpSettings(allow_private=True),
-        workers=WorkerSettings(workers=migrants),
+        politeness=PolitenessSettings(delay=0.0, concurrency=workers), fetching=HttpSettings(allow_private=True),
+        workers=WorkerSettings(workers=workers),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         crawl(Path(folder), request)
@@ -126,7 +123,7 @@ def crawl_once(migrants: int, pages: int, seconds: float) -> Run:
         server.server_close()
     seen = [(began, ended, server.root + path) for server in servers for began, ended, path in server.seen]
     seconds = max(ended for _, ended, _ in seen) - min(began for began, _, _ in seen)
-    return Run(migrants, len({url for _, _, url in seen}), len(seen), len(seen) / seconds)
+    return Run(workers, len({url for _, _, url in seen}), len(seen), len(seen) / seconds)
 
 
 def write_site(root: Path, pages: int) -> None:
@@ -139,20 +136,20 @@ def write_site(root: Path, pages: int) -> None:
         (root / f"p{number}.html").write_text(f"<title>page {number}</title><p>{words}</p>{links}")
 
 
-def measure_fast(migrants: int, root: Path) -> Run:
+def measure_fast(workers: int, root: Path) -> Run:
     """Crawl a site that nginx serves."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with serve(root, folder / "nginx") as server:
             command = [sys.executable, "-c", "import sys; from sanderling.cli import main; sys.exit(main())", "crawl",
                        f"{server.url}p0.html", "-C", str(folder / "c"), "--delay", "0", "--allow-private", "--json",
-                       "--quiet", "--no-sitemaps", "--workers", str(migrants)]  # fmt: skip
+                       "--quiet", "--no-sitemaps", "--workers", str(workers)]  # fmt: skip
             environment = {**os.environ, "PYTHONPATH": str(Path("src").resolve())}
             done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
         summary = json.loads(done.stdout.splitlines()[-1])
         asked = [line.split()[-1] for line in server.log.read_text().splitlines() if line.startswith("200 ")]
         share = json.loads((folder / "c" / "logs" / "schedule.json").read_text())["share_of_coordinator"]
-    run = Run(migrants, len(set(asked)), len(asked), summary["pages_per_second"], share)
+    run = Run(workers, len(set(asked)), len(asked), summary["pages_per_second"], share)
     print(run, flush=True)
     return run
 
@@ -161,13 +158,13 @@ def table(runs: list[Run]) -> str:
     """A Markdown table."""
     shown = any(run.choosing for run in runs)
     lines = [
-        "| migrants | pages/s | against one | distinct URLs | fetches |" + (" choosing |" if shown else ""),
+        "| workers | pages/s | against one | distinct URLs | fetches |" + (" choosing |" if shown else ""),
         "|---:|---:|---:|---:|---:|" + ("---:|" if shown else ""),
     ]
     first = runs[0].pages_per_second
     for run in runs:
         speed = run.pages_per_second
-        line = f"| {run.migrants} | {speed:,.1f} | {speed / first:.2f} × | {run.pages:,} | {run.fetches:,} |"
+        line = f"| {run.workers} | {speed:,.1f} | {speed / first:.2f} × | {run.pages:,} | {run.fetches:,} |"
         lines.append(line + (f" {run.choosing:.1%} |" if shown else ""))
     return "\n".join(lines)
 
@@ -177,37 +174,36 @@ def fast(pages: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         write_site(Path(name), pages)
         Path(name).chmod(0o755)
-        runs = [measure_fast(migrants, Path(name)) for migrants in (1, 2, 4, 8)]
+        runs = [measure_fast(workers, Path(name)) for workers in (1, 2, 4, 8)]
     overlap = max(run.fetches - run.pages for run in runs)
     most = max(run.choosing for run in runs)
     return (
         f"A site of {pages:,} pages that nginx serves as fast as it is asked, on {os.cpu_count()} cores that"
         f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time."
         f"\n\n{table(runs)}\n\n"
-        f"- overlap, fetches beyond the distinct URLs: {overlap} {_verdict(overlap == 0)}\n"
-        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_verdict(most < 0.05)}"
+        f"- overlap, fetches beyond the distinct URLs: {overlap} {_format_result(overlap == 0)}\n"
+        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_format_result(most < 0.05)}"
     )
 
 
-def _verdict(held: bool) -> str:
+def _format_result(held: bool) -> str:
     return "(met)" if held else "(NOT met)"
 
 
 def main() -> int:
-    """Measure, print, and write the report if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=80, help="of each of the four hosts")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a host needs for a page")
     parser.add_argument("--fast", type=int, default=2500, help="pages of the fast site")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    runs = [measure(migrants, options.pages, options.seconds) for migrants in (1, 2, 4)]
+    runs = [measure(workers, options.pages, options.seconds) for workers in (1, 2, 4)]
     ratio = runs[-1].pages_per_second / runs[0].pages_per_second
     text = (
         f"Four hosts that need {options.seconds:g} s for a page, one connection for each migrant and host: one migrant "
         f"can fetch {len(HOSTS) / options.seconds:g} pages/s at best.\n\n"
-        f"{table(runs)}\n\n- at least {AIM} times from one to four migrants: {ratio:.2f} "
-        f"{_verdict(ratio >= AIM)}\n\n{fast(options.fast)}"
+        f"{table(runs)}\n\n- at least {AIM} times from one to four workers: {ratio:.2f} "
+        f"{_format_result(ratio >= AIM)}\n\n{fast(options.fast)}"
     )
     with written("scale", options.write):
         print(text)

@@ -1,8 +1,8 @@
-"""Does it stay fast, and small, when millions of URLs are known? The whole coordinator, on a web that costs nothing.
+"""Measure speed and memory of the coordinator with millions of known URLs.
 
-The real coordinator, queue, book, catalogue, graph and archive run on a disk; only the migrants are made up: they bring
-pages of the synthetic web (benchmarks/lib/synthetic_graph.py), with a hundred links each, as fast as they are sent.
-The time they take is subtracted. Prints pages per second, CPU time and memory from 10 thousand, 1 and 5 million known
+The real coordinator, queue, URL store, catalog, link graph, and archive run on a disk; only the workers are simulated:
+they return pages of the synthetic web (benchmarks/lib/synthetic_graph.py) with a hundred links each. The time of the
+simulation is subtracted. Prints pages per second, CPU time and memory from 10 thousand, 1 and 5 million known
 URLs on. All are measured over the same number of pages: enough that each pays for writing back links down at least
 once.
 
@@ -41,7 +41,7 @@ WINDOW = FLUSH_LINK_COUNT // DEGREE + 500  # pages of one measurement: back link
 
 
 class Mark(Struct, frozen=True):
-    """What was measured at one size."""
+    """Measurements at a size."""
 
     known: int
     pages_per_second: float
@@ -51,7 +51,7 @@ class Mark(Struct, frozen=True):
 
 
 class Spent(Struct, frozen=True):
-    """Time used up to a moment, without what was spent on making pages up."""
+    """CPU time without that for generating pages."""
 
     wall: float
     cpu: float
@@ -100,12 +100,12 @@ class Meter:
 
 
 class Dreamers:
-    """An engine whose migrants never leave the house: they make up what they saw."""
+    """An engine whose workers make up pages."""
 
     def __init__(self, web: Web, meter: Meter) -> None:
         self._web = web
         self._meter = meter
-        self._errands: deque[tuple[str, FetchBatch]] = deque()
+        self._tasks: deque[tuple[str, FetchBatch]] = deque()
         self._names: list[str] = []
 
     def create_worker(self, name: str = "", place: str = "") -> str:  # noqa: ARG002 they live nowhere
@@ -114,7 +114,6 @@ class Dreamers:
         return self._names[-1]
 
     def dispose_worker(self, worker: str) -> None:
-        """One less."""
         self._names.remove(worker)
 
     def list_places(self) -> list[str]:
@@ -130,23 +129,22 @@ class Dreamers:
         return self._names
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None:
-        """Note an errand."""
-        self._errands.append((worker, batch))
+        """Note an task."""
+        self._tasks.append((worker, batch))
 
-    def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
-        """Nothing is in flight: what was sent is brought at the next call."""
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
 
     def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]:
         """Bring everything home at once."""
         self._meter.look()
         wall, cpu = time.perf_counter(), time.process_time()
-        parcels = [self._parcel(*errand) for errand in self._errands]
-        self._errands.clear()
-        if not parcels:
+        reports = [self._build_report(*task) for task in self._tasks]
+        self._tasks.clear()
+        if not reports:
             time.sleep(min(timeout, 0.001))
-        pages = sum(len(parcel.visits) for parcel in parcels)
+        pages = sum(len(report.visits) for report in reports)
         self._meter.give(time.perf_counter() - wall, time.process_time() - cpu, pages)
-        return parcels
+        return reports
 
     def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
         """They are always well."""
@@ -155,7 +153,7 @@ class Dreamers:
     def close(self) -> None:
         """Nothing to close."""
 
-    def _parcel(self, worker: str, batch: FetchBatch) -> WorkerReport:
+    def _build_report(self, worker: str, batch: FetchBatch) -> WorkerReport:
         now = time.time()
         number = int(batch.host.partition("//h")[2].partition(".")[0])
         visits = tuple(self._visit(number, stop, len(batch.host), now) for stop in batch.tasks)
@@ -174,7 +172,6 @@ def resident_bytes() -> int:
 
 
 def describe(mark: Mark) -> str:
-    """One mark in one line."""
     return (
         f"{mark.known:,} known: {mark.pages_per_second:,.0f} pages/s, {mark.cpu_seconds * 1e3:.2f} ms of CPU per page, "
         f"{mark.memory_bytes / 1e6:.0f} MB in memory, database {mark.database_bytes / 1e6:,.0f} MB"
@@ -205,7 +202,7 @@ def run(marks: Sequence[int], folder: Path) -> list[Mark]:
 
 
 def report(rounds: Sequence[Sequence[Mark]]) -> str:
-    """The table of the first round, which goes to the last mark, and the aims."""
+    """Format the table of the first round, and the targets."""
     marks = rounds[0]
     first, *_ = marks
     lines = [
@@ -226,7 +223,7 @@ def slowed(marks: Sequence[Mark]) -> float:
 
 
 def aims(by_size: dict[int, Mark], shares: Sequence[float]) -> list[str]:
-    """What was aimed at, where it was measured."""
+    """Format the targets with the measured values."""
     small, million, five = (by_size.get(size) for size in (10_000, 1_000_000, 5_000_000))
     out = []
     if small and million:
@@ -249,7 +246,6 @@ def _met(held: bool) -> str:
 
 
 def main() -> int:
-    """Measure, print, and write the report if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--marks", default="10000,1000000,5000000", help="numbers of known URLs, ascending")
     parser.add_argument("--rounds", type=int, default=5, help="how often the first two marks are measured")
@@ -262,7 +258,7 @@ def main() -> int:
     print(text)
     if options.write:
         intro = (
-            f"The real coordinator with all that it stores; migrants are made up and bring pages with {DEGREE} links, "
+            f"The real coordinator with all that it stores; workers are made up and bring pages with {DEGREE} links, "
             f"at least {FRESH} of them new (`benchmarks/frontier/known_urls.py`). Their time is subtracted. "
             f"Each line is measured over the {WINDOW:,} pages that follow; each pays for writing back links.\n\n"
         )

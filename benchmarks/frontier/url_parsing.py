@@ -1,4 +1,4 @@
-"""URLs, robots.txt and sitemaps: our hot paths beside the libraries people use for them. Prints; writes nothing.
+"""Compare URL, robots.txt, and sitemap parsing with other libraries. Prints; writes nothing.
 
 python -m benchmarks.frontier.url_parsing
 """
@@ -54,7 +54,7 @@ def maybe(module: str) -> Any:
 def joins() -> dict[str, Callable[[], object]]:
     """All ways to resolve the links of a page."""
     ways: dict[str, Callable[[], object]] = {
-        "sanderling (resolve and normalise)": lambda: resolve_urls(BASE, LINKS),
+        "sanderling (resolve and normalize)": lambda: resolve_urls(BASE, LINKS),
         "ada-url (resolve)": lambda: [ada_url.join_url(BASE, link) for link in LINKS],
         "urllib (resolve, wrong on many)": lambda: [urljoin(BASE, link) for link in LINKS],
     }
@@ -77,7 +77,7 @@ def sitemaps() -> dict[str, Callable[[], object]]:
 
 
 def decisions() -> dict[str, Callable[[], object]]:
-    """What is asked of every new URL."""
+    """Decide about each new URL."""
     spelled = [spelling.url for n in range(50_000) if (spelling := normalize_url(f"{BASE}/a/b/c{n}?page={n}"))]
     rule, budget = build_scope_rule(spelled[:1]), PatternBudget()
     rules = build_robots_rules(RobotsTxt(Host("https://docs.example.org"), 200, RULES, 0.0, 0.0), "sanderling")

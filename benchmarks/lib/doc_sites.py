@@ -1,4 +1,4 @@
-"""Real web sites to crawl: Debian's documentation packages, unpacked behind one front page."""
+"""Real web sites to crawl: documentation packages of Debian below a common start page."""
 
 import argparse
 import shutil
@@ -20,7 +20,6 @@ DEFAULT = ("postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-1
 
 
 def options_of(about: str | None, sites: Sequence[str]) -> argparse.Namespace:
-    """Read the command line of a benchmark that takes sites one by one."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--sites", default=",".join(sites))
     parser.add_argument("--data", type=Path, default=Path(".bench"), help="folder with unpacked Debian packages")
@@ -29,14 +28,12 @@ def options_of(about: str | None, sites: Sequence[str]) -> argparse.Namespace:
 
 
 class Web(Struct, frozen=True):
-    """What the server serves."""
-
     root: Path
     names: tuple[str, ...]
 
 
 def build(folder: Path, names: tuple[str, ...]) -> Web:
-    """Fetch what is missing and link the sites under one root."""
+    """Download missing packages and link the sites below a root."""
     root = folder / "www" / "+".join(names)
     if not (root / "index.html").exists():
         shutil.rmtree(root, ignore_errors=True)

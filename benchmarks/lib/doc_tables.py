@@ -1,4 +1,4 @@
-"""What a benchmark prints goes into a document too, between its two marks."""
+"""Write the output of a benchmark into a document, between its two markers."""
 
 import io
 import re
@@ -12,7 +12,7 @@ DOCUMENT = Path("docs/measurements/benchmarks.md")
 
 
 class Tee(io.TextIOBase):
-    """Prints, and remembers what it printed."""
+    """Prints and records its output."""
 
     def __init__(self, screen: TextIO) -> None:
         self.screen = screen
@@ -28,7 +28,7 @@ class Tee(io.TextIOBase):
 
 @contextmanager
 def written(name: str, wanted: bool) -> Iterator[None]:
-    """Put what is printed meanwhile between the marks of this name, if that is wanted."""
+    """Write the output of the block between the markers of this name, if requested."""
     tee = Tee(sys.stdout)
     with redirect_stdout(tee):
         yield
@@ -37,7 +37,7 @@ def written(name: str, wanted: bool) -> Iterator[None]:
 
 
 def put(name: str, text: str, document: Path = DOCUMENT) -> None:
-    """Replace what stands between the marks of this name."""
+    """Replace the text between the markers of this name."""
     whole = document.read_text()
     marks = re.compile(rf"(<!-- {re.escape(name)}: [^>]*-->\n).*?(<!-- end of {re.escape(name)} -->)", re.DOTALL)
     if not marks.search(whole):

@@ -1,4 +1,4 @@
-"""Link graphs of real sites: the pages of documentation packages, parsed once with our own parser, kept in a file.
+"""Link graphs of real sites: documentation packages, parsed once with our parser and stored in a file.
 
 Each site is a host under its real name, so that links from one to another, as their authors wrote them, lead somewhere.
 """
@@ -97,7 +97,7 @@ def _links(url: str, file: Path, names: tuple[str, ...]) -> tuple[Link, ...]:
 
 
 def _at_home(url: str, names: tuple[str, ...]) -> str:
-    """Bring the other names of a site's pages to the one they have here."""
+    """Map alternative host names of a site to its own."""
     for name in names:
         home, *others = HOMES[name]
         for other in others:

@@ -1,4 +1,4 @@
-"""Documentation sites served on loopback, each by a host of its own; links between them lead from one to the other."""
+"""Documentation sites served on loopback, each by its own host; links between them work."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,6 @@ def served(data: Path, names: Sequence[str], folder: Path) -> Iterator[Served]:
 
 
 def path_of(name: str) -> str:
-    """Where a site lies on its host, as on the web."""
     return "/" + HOMES[name][0].split("/", 3)[3]
 
 

@@ -1,4 +1,4 @@
-"""Run a command and say what it cost: wall time, CPU time of all its processes, peak memory of the tree."""
+"""Run a command and measure wall time, CPU time of all its processes, and peak memory."""
 
 import os
 import signal
@@ -16,8 +16,6 @@ SAMPLE_SECONDS = 0.5
 
 
 class Cost(Struct, frozen=True):
-    """What a run took."""
-
     wall_seconds: float
     cpu_seconds: float
     peak_bytes: int  # proportional set size, summed over the process tree
@@ -28,7 +26,7 @@ class Cost(Struct, frozen=True):
 def measure(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, limit_seconds: float = 900
 ) -> Cost:
-    """Run a command in a folder; what it prints goes to output.txt there."""
+    """Run a command in a folder; its output goes to output.txt."""
     with (folder / "output.txt").open("wb") as output:
         start, busy = time.perf_counter(), machine_cpu_seconds()
         process = subprocess.Popen(
@@ -82,7 +80,7 @@ def tree(pid: int) -> list[int]:
 
 
 def pss(pid: int) -> int:
-    """Memory of a process in bytes, shared pages divided among those who share them."""
+    """Return the proportional memory of a process in bytes."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

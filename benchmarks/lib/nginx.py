@@ -1,4 +1,4 @@
-"""nginx on loopback, one instance per run; its log is the impartial witness of what was asked for."""
+"""nginx on loopback, an instance per run; its log counts the requests."""
 
 import os
 import socket
@@ -29,15 +29,13 @@ http {{
 
 
 class Server(Struct, frozen=True):
-    """Where it listens and what it writes down."""
-
     url: str
     log: Path
     pid: int
 
 
 class Seen(Struct, frozen=True):
-    """What the server was asked for during one run."""
+    """Requests of a run."""
 
     files: frozenset[str]  # pages that were sent, as paths under the root
     pages: int  # distinct URLs of pages that were sent
@@ -48,7 +46,7 @@ class Seen(Struct, frozen=True):
 
 @contextmanager
 def serve(root: Path, folder: Path, extra: str = "") -> Iterator[Server]:
-    """Run nginx until the block ends; afterwards its log is complete. `extra` goes into its configuration."""
+    """Run nginx during the block; afterwards its log is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     user = "user root;" if os.getuid() == 0 else ""
@@ -63,7 +61,7 @@ def serve(root: Path, folder: Path, extra: str = "") -> Iterator[Server]:
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port: int = probe.getsockname()[1]
@@ -71,7 +69,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int, seconds: float = 10) -> None:
-    """Wait until somebody listens."""
+    """Wait until the port accepts connections."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with socket.socket() as probe:

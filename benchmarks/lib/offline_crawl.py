@@ -1,6 +1,6 @@
-"""A crawl without a network: the real coordinator, queue and orderings, over a link graph that is in memory.
+"""Simulate a crawl without a network: real coordinator, queue, and orderings over a link graph in memory.
 
-Migrants are made up: they bring the pages they were sent for, a few at a time, so that as much is in hand, and
+Workers are made up: they bring the pages they were sent for, a few at a time, so that as much is in hand, and
 committed at once, as in a real crawl without pauses.
 """
 
@@ -28,14 +28,14 @@ Look = Callable[[Page], tuple[Mapping[str, bytes], tuple[Link, ...]]]
 
 
 class Replay(Struct, frozen=True):
-    """What a replayed crawl fetched, in order, and the CPU seconds it took beside making up pages."""
+    """Fetched pages in order, and CPU seconds without generating pages."""
 
     order: tuple[str, ...]
     seconds: float
 
 
 class Players:
-    """An engine whose migrants bring pages of a graph."""
+    """An engine whose workers return pages of a graph."""
 
     def __init__(self, graph: LinkGraph, look: Look) -> None:
         self._graph = graph
@@ -51,7 +51,6 @@ class Players:
         return name
 
     def dispose_worker(self, worker: str) -> None:
-        """One worker less."""
         self._stops.pop(worker, None)
 
     def list_places(self) -> list[str]:
@@ -67,20 +66,19 @@ class Players:
         return list(self._stops)
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None:
-        """Note an errand."""
+        """Store a task."""
         self._stops[worker].extend((batch, stop) for stop in batch.tasks)
 
-    def cancel_tasks(self, worker: str, host: Host | None = None) -> None:
-        """What was sent is brought at the next calls."""
+    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
 
     def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]:
         """Bring a few pages of each."""
         start = time.process_time()
-        parcels = [self._parcel(name, stops) for name, stops in self._stops.items() if stops]
+        reports = [self._build_report(name, stops) for name, stops in self._stops.items() if stops]
         self.free_seconds += time.process_time() - start
-        if not parcels:
+        if not reports:
             time.sleep(min(timeout, 0.001))
-        return parcels
+        return reports
 
     def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
         """They are always well."""
@@ -89,7 +87,7 @@ class Players:
     def close(self) -> None:
         """Nothing to close."""
 
-    def _parcel(self, worker: str, stops: deque[tuple[FetchBatch, FetchTask]]) -> WorkerReport:
+    def _build_report(self, worker: str, stops: deque[tuple[FetchBatch, FetchTask]]) -> WorkerReport:
         now = time.time()
         visits, robots = [], {}
         for _ in range(min(TURN, len(stops))):

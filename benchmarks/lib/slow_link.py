@@ -1,4 +1,4 @@
-"""A slow link between two network namespaces, with the kernel's own byte counters at its end.
+"""A slow link between two network namespaces, with the byte counters of the kernel at its end.
 
 `tc netem` does it where the kernel has it. Where it has not, two tun devices stand at the ends and this process carries
 the packets between them, one after the other at the rate of the link, each for as long as the way takes.
@@ -25,8 +25,6 @@ QUEUE = 1000  # packets; netem's own default
 
 
 class Link(Struct, frozen=True):
-    """Two namespaces and what lies between them."""
-
     near: str
     far: str
     device: str
@@ -39,7 +37,7 @@ class Link(Struct, frozen=True):
         return int(stats["rx"]["bytes"]) + int(stats["tx"]["bytes"])
 
     def inside(self, end: str, command: Sequence[str]) -> list[str]:
-        """A command as it runs at one end."""
+        """Return a command that runs at an end of the link."""
         return ["ip", "netns", "exec", end, *command]
 
 
@@ -120,7 +118,7 @@ def _open_tun(namespace: str) -> int:
 
 
 class Way:
-    """One direction: packets leave at the rate of the link and arrive after the delay, in order."""
+    """One direction, with the rate and the delay of the link."""
 
     def __init__(self, source: int, sink: int, seconds: float, rate: float) -> None:
         self.source, self.sink, self.seconds, self.rate = source, sink, seconds, rate

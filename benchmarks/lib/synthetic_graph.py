@@ -1,7 +1,7 @@
-"""A web that needs no disk: which page links to which is computed from their numbers, always the same way.
+"""A web that needs no disk: the links of each page are computed from its number.
 
-Each host is a tree: page m has the children m * FRESH + 1 and so on, found nowhere earlier. Beside them a page links
-to what real pages link to: the popular pages of its host, its neighbours, and a few pages anywhere that are known
+Each host is a tree: page m has the children m * FRESH + 1 and so on, found nowhere earlier. In addition a page links
+to what real pages link to: the popular pages of its host, its neighbors, and a few pages anywhere that are known
 already. Those last ones are what makes a frontier slow: no cache holds them.
 """
 
@@ -46,7 +46,7 @@ class Web(Struct, frozen=True):
 
 
 def path_of(page: int) -> str:
-    """Where a page lies: sections of a thousand pages, with a word or two in the name."""
+    """Return the path of a page: sections of a thousand pages."""
     if page == 0:
         return "/"
     return f"/{WORDS[page // 1000 % 10]}-{page // 1000}/{WORDS[page % 10]}-{WORDS[page // 10 % 10]}-{page}.html"
@@ -59,7 +59,7 @@ def page_at(path: str) -> int:
 
 @cache
 def popular(host: str) -> list[str]:
-    """What every page of a host links to."""
+    """Return the links of every page of a host."""
     return [host + path_of(page) for page in range(POPULAR)]
 
 

@@ -1,4 +1,4 @@
-"""Visits that nobody made: what a migrant would bring home of a page of 30 KB, for benchmarks of the coordinator."""
+"""Synthetic visits of pages of 30 KB, for benchmarks of the coordinator."""
 
 import hashlib
 from collections.abc import Mapping

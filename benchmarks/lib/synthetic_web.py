@@ -1,7 +1,6 @@
-"""The synthetic web over HTTP: many hosts on loopback addresses, pages made while they are asked for.
+"""The synthetic web over HTTP: many hosts on loopback addresses, pages generated on request.
 
-python -m benchmarks.lib.synthetic_web --hosts 16 --port 8090     then crawl http://127.0.0.1:8090/,
-http://127.0.0.2:8090/ ...
+python -m benchmarks.lib.synthetic_web --hosts 16 --port 8090
 """
 
 import argparse
@@ -13,7 +12,7 @@ FILLER = b"<p>" + b"The quick brown fox jumps over the lazy dog. " * 20 + b"</p>
 
 
 class Speaker(asyncio.Protocol):
-    """One connection: reads request lines, answers in order, keeps alive."""
+    """HTTP connection with keep-alive and pipelining."""
 
     def __init__(self, web: Web, filler: bytes) -> None:
         self._web = web
@@ -21,7 +20,6 @@ class Speaker(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember whom to answer."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._host = int(transport.get_extra_info("sockname")[0].rpartition(".")[2])
@@ -44,7 +42,6 @@ class Speaker(asyncio.Protocol):
 
 
 async def serve(hosts: int, port: int, filler: bytes) -> None:
-    """Listen on one loopback address per host."""
     web = Web(hosts, "http://127.0.0.{}:" + str(port))
     loop = asyncio.get_running_loop()
     for number in range(1, hosts + 1):

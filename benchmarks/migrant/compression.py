@@ -1,4 +1,4 @@
-"""Bytes and CPU time of the first response of a migrant, with its own and with other compression methods.
+"""Measure bytes and CPU time of the first response of a migrant by compression method.
 
 python -m benchmarks.migrant.compression [--sites a,b] [--data DIR] [--write]
 
@@ -41,7 +41,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-DOCUMENT = Path("docs/explanation/migrants.md")
+DOCUMENT = Path("docs/measurements/migrant-compression.md")
 DEFAULT = ("junit4-doc", "postgresql-doc-15", "python-django-doc", "sqlite3-doc", "libstdc++-12-doc")
 MB = 1_000_000
 MAX_MESSAGE_BYTES = 2**27

@@ -1,4 +1,4 @@
-"""What a crawl collected, against pages fetched: PageRank mass, in-link mass, relevant pages."""
+"""Value of a crawled collection by pages fetched: PageRank mass, in-link mass, relevant pages."""
 
 import re
 from collections import Counter

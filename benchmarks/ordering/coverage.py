@@ -1,4 +1,4 @@
-"""URL ordering by coverage: seconds per million links as the queue grows, beside the method as printed.
+"""Measure seconds per million links of the coverage ordering as the queue grows, and of the method as printed.
 
 python -m benchmarks.ordering.coverage [--write]
 """
@@ -29,7 +29,7 @@ def web(links: int, draw: Random) -> dict[int, list[str]]:
 
 
 def printed(links: dict[int, list[str]]) -> list[int]:
-    """Sort the whole queue again after every step, as the thesis says."""
+    """Sort the whole queue after every step, as the thesis says."""
     sets = {page: set(found) for page, found in links.items()}
     queue, taken = list(sets), []
     while queue:
@@ -42,7 +42,6 @@ def printed(links: dict[int, list[str]]) -> list[int]:
 
 
 def seconds(work: Callable[[], Iterable[object]]) -> float:
-    """Time one run."""
     start = time.process_time()
     for _ in work():
         pass
@@ -74,7 +73,6 @@ def table(rows: list[tuple[int, int, float, float | None]]) -> str:
 
 
 def main() -> None:
-    """Print the table, and write it if asked."""
     text = table(measure())
     print(text)
     if "--write" in sys.argv:

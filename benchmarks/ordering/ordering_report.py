@@ -20,7 +20,7 @@ BUDGET = 10  # per cent of the pages: what a focused crawl may spend
 SPENT = 25  # per cent of the pages: how far focused crawls go
 MOST_COST = 0.15
 TIMES = 2.0
-COLOURS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark": "#d1495b", "fish": "#e9c46a",
+COLORS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark": "#d1495b", "fish": "#e9c46a",
            "similarity": "#2a9d8f"}  # fmt: skip
 OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
 
@@ -129,7 +129,7 @@ def _doubled(harvests: "Sequence[Harvest]") -> str:
 
 
 def _single(harvests: "Sequence[Harvest]", order: str) -> str:
-    """On how many single topics it doubles the rate, where that is possible at all."""
+    """Count single topics on which it doubles the rate, where that is possible."""
     base = {(h.graph, h.query): rate(h) for h in harvests if h.order == BASELINE}
     can = [h for h in harvests if h.order == order and possible(h) >= TIMES * base[h.graph, h.query]]
     good = sum(rate(h) >= TIMES * base[h.graph, h.query] for h in can)
@@ -141,15 +141,15 @@ def _costs(costs: "Costs") -> str:
     lines = [
         f"What an ordering costs: CPU milliseconds for a page, where the whole crawl takes {costs.whole:.2f}:",
         "",
-        "| ordering | coordinator | more than breadth | in migrants | together, of the whole crawl |",
+        "| ordering | coordinator | more than breadth | in workers | together, of the whole crawl |",
         "|---|---:|---:|---:|---:|",
     ]
     over = []
     for order, spent in costs.coordinator.items():
-        more, heard = spent - base, costs.topic[order]
-        share = (more + heard) / costs.whole
+        more, scoring = spent - base, costs.topic[order]
+        share = (more + scoring) / costs.whole
         over += [order] if share > MOST_COST else []
-        lines.append(f"| {order} | {spent:.3f} | {more:+.3f} | {heard:.3f} | {share:+.1%} |")
+        lines.append(f"| {order} | {spent:.3f} | {more:+.3f} | {scoring:.3f} | {share:+.1%} |")
     said = f"NOT met: {', '.join(over)}" if over else "met"
     return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
 
@@ -166,7 +166,7 @@ def write(kept: "Kept") -> None:
 
 
 def draw(results: "Sequence[Result]") -> None:
-    """One panel for each graph and mass: what was collected against pages fetched."""
+    """Draw the collected mass by pages fetched, a panel per graph and mass."""
     graphs = list(dict.fromkeys(result.graph for result in results))
     figure, panels = _panels(2, len(graphs))
     for column, graph in enumerate(graphs):
@@ -179,7 +179,7 @@ def draw(results: "Sequence[Result]") -> None:
 
 
 def draw_harvest(harvests: "Sequence[Harvest]") -> None:
-    """One panel for each graph: the share of relevant pages found, mean over topics."""
+    """Draw the mean share of relevant pages found, a panel per graph."""
     graphs = list(dict.fromkeys(harvest.graph for harvest in harvests))
     figure, panels = _panels(1, len(graphs))
     for column, graph in enumerate(graphs):
@@ -201,8 +201,8 @@ def _panels(rows: int, columns: int):  # type: ignore[no-untyped-def]
 
 
 def _line(axes, order: str, values: Sequence[float]) -> None:  # type: ignore[no-untyped-def]
-    colour = COLOURS.get(order)
-    shown = {"color": colour, "linewidth": 1.4, "zorder": 3, "label": order} if colour else OTHER
+    color = COLORS.get(order)
+    shown = {"color": color, "linewidth": 1.4, "zorder": 3, "label": order} if color else OTHER
     axes.plot(range(len(values)), [100 * value for value in values], **shown)
 
 

@@ -1,6 +1,6 @@
-"""What an ordering does to a crawl's speed: crawls of one site, each ordering in turn, round after round.
+"""Measure the effect of each ordering on crawl speed, in turn on one site.
 
-Each run is compared with a breadth-first run just before it, so that what else the machine does falls on both alike;
+Each run is compared with a breadth-first run just before it, so that what else the machine does affects both;
 the median of the rounds counts. What it takes to begin and to end is left out.
 """
 
@@ -19,7 +19,7 @@ Crawl = Callable[[str], "Timed"]
 
 
 class Timed(Struct, frozen=True):
-    """One crawl, without its beginning and its end."""
+    """A crawl without its start and end."""
 
     pages: int
     cpu_seconds: float
@@ -61,7 +61,6 @@ def _speed(name: str, ours: Sequence[Timed], theirs: Sequence[Timed]) -> Speed:
 
 
 def table(speeds: Sequence[Speed]) -> str:
-    """As Markdown, with what does not hold."""
     lines = [
         f"Whole crawls of one site, {speeds[0].rounds} rounds, medians; ratios are to breadth-first just before:",
         "",
@@ -76,7 +75,7 @@ def table(speeds: Sequence[Speed]) -> str:
 
 
 def sitemaps(folder: Path, homes: Mapping[str, str], hits: Mapping[str, int]) -> None:
-    """Write a sitemap for each host, as an owner who looks at the access log would: priority by how many come."""
+    """Write a sitemap for each host with priorities by page views."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, host in homes.items():

@@ -1,8 +1,8 @@
-"""Which page first: real sites, served on loopback, crawled to their end with every ordering.
+"""Compare orderings on real sites, served on loopback and crawled completely.
 
 For each crawl: what share of the PageRank and of the in-links was collected after so many pages; for crawls with a
 topic, the harvest rate: the share of pages fetched that are relevant (they have all its words, and are among the best
-5 % by BM25). And what an ordering costs: CPU time of the coordinator, replayed without a network, and of migrants that
+5 % by BM25). And what an ordering costs: CPU time of the coordinator, replayed without a network, and of workers that
 look for a topic, against that of a whole crawl; and crawls with each ordering in turn, by CPU and by the clock.
 
 The crawls of `sitemap` alone are given sitemaps, with priorities by how often made-up readers come.
@@ -51,7 +51,7 @@ BASELINE = "breadth"
 BUDGET = 25  # per cent of the pages: what a focused crawl is given
 COST_SITE = "libstdc++-12-doc"  # for what an ordering costs
 RACE_SITE = "libstdc++-12-doc"  # for its speed: crawled whole, as part of a site would be other pages for each
-HEARD = 500  # pages of it that are heard for a topic
+SCORED = 500  # pages of it that are scored for a topic
 RELEVANT = 0.05  # of all pages, at most
 QUERIES = {
     "postgresql-doc-15": (
@@ -70,7 +70,7 @@ STAY = 0.85  # a reader follows another link
 
 
 class Run(Struct, frozen=True):
-    """One crawl: the pages in the order they were stored, and what it cost."""
+    """A crawl: pages in the order stored, and its cost."""
 
     order: str
     pages: tuple[str, ...]
@@ -79,7 +79,7 @@ class Run(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """One ordering on one graph; curves have 101 points."""
+    """An ordering on a graph; curves have 101 points."""
 
     graph: str
     order: str
@@ -89,7 +89,7 @@ class Result(Struct, frozen=True):
 
 
 class Harvest(Struct, frozen=True):
-    """One topic on one graph: relevant pages after each hundredth of the pages, as a share of those fetched."""
+    """A topic on a graph: share of relevant pages after each hundredth of the pages."""
 
     graph: str
     order: str
@@ -108,7 +108,7 @@ class Costs(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """What was measured, in a file: a part can be measured again without the rest."""
+    """Stored measurements, so that parts can be repeated."""
 
     results: list[Result] = []
     harvests: list[Harvest] = []
@@ -163,7 +163,7 @@ def _options() -> argparse.Namespace:
 def crawl_all(
     graph: str, names: Sequence[str], web: Served, folder: Path, options: argparse.Namespace
 ) -> tuple[list[Result], list[Harvest]]:
-    """Every ordering on one graph: the first crawl, breadth-first, gives the graph itself."""
+    """Crawl a graph with every ordering; the first, breadth-first, gives the graph itself."""
     wanted = chosen(options)
     first = crawl(web, BASELINE, folder / "first", [])
     known, texts = read_graph(folder / "first")
@@ -189,13 +189,12 @@ def crawl_all(
 
 
 def chosen(options: argparse.Namespace) -> list[str]:
-    """The orderings that are asked for, breadth-first before all."""
     wanted = [name for name in (options.orders.split(",") if options.orders else ORDERINGS) if name in ORDERINGS]
     return [BASELINE, *(name for name in wanted if name != BASELINE)]
 
 
 def weigh(folder: Path, options: argparse.Namespace) -> Costs:
-    """What each ordering costs for a page: CPU of the coordinator, and of migrants that look for a topic."""
+    """Measure the CPU cost of each ordering per page."""
     graph = graph_of(options.data, (COST_SITE,))
     query = QUERIES[COST_SITE][2]  # one that fish search follows to the end
     known = Graph(tuple(graph.pages), tuple(() for _ in graph.pages))
@@ -217,9 +216,9 @@ def weigh(folder: Path, options: argparse.Namespace) -> Costs:
             spent.setdefault(name, []).append(1000 * (run.seconds - start) / len(run.order))
             print(f"  round {turn + 1}, {name}: {spent[name][-1]:.3f} ms for a page", file=sys.stderr)
     topics = {name for name in spent if ORDERINGS[name].requirement == TOPIC_REQUIREMENT}
-    heard = min(_hearing(graph, query) for _ in range(options.rounds))
+    scored = min(_time_scoring(graph, query) for _ in range(options.rounds))
     return Costs(_whole(folder, options), {name: min(times) for name, times in spent.items()},
-                 {name: heard if name in topics else 0.0 for name in spent})  # fmt: skip
+                 {name: scored if name in topics else 0.0 for name in spent})  # fmt: skip
 
 
 def _whole(folder: Path, options: argparse.Namespace) -> float:
@@ -231,7 +230,7 @@ def _whole(folder: Path, options: argparse.Namespace) -> float:
 
 
 def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
-    """Whole crawls of one site with every ordering, in turn."""
+    """Run complete crawls of a site with every ordering, in turn."""
     with served(options.data, (RACE_SITE,), folder) as web:
         crawl(web, BASELINE, folder / "first", [])
         known, _ = read_graph(folder / "first")
@@ -253,7 +252,7 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
 
 
 def listening(query: str) -> Look:
-    """What a migrant with a topic sees on a page."""
+    """Return what a worker with a topic extracts from a page."""
     topic = TopicScorer(build_topic_from_query(query))
 
     def look(page: Page) -> tuple[Mapping[str, bytes], tuple[Link, ...]]:
@@ -264,9 +263,9 @@ def listening(query: str) -> Look:
     return look
 
 
-def _hearing(graph: LinkGraph, query: str) -> float:
+def _time_scoring(graph: LinkGraph, query: str) -> float:
     """CPU milliseconds for a page that a migrant spends on the topic."""
-    pages = [page for page in graph.pages.values() if page.file.endswith("html")][:: max(1, len(graph.pages) // HEARD)]
+    pages = [page for page in graph.pages.values() if page.file.endswith("html")][:: max(1, len(graph.pages) // SCORED)]
     topic, spent = TopicScorer(build_topic_from_query(query)), 0.0
     for page in pages:
         tree = parse_html(Path(page.file).read_bytes(), "")
@@ -297,7 +296,6 @@ def _harvest(graph: str, run: Run, query: str, good: set[str], known: Graph) -> 
 
 
 def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
-    """Crawl to the end with one ordering, as a user would."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [
@@ -339,7 +337,7 @@ def read_graph(folder: Path) -> tuple[Graph, dict[str, str]]:
 
 
 def access_log(graph: Graph, file: Path) -> Path:
-    """What a server would have written down of readers who come to any page and follow links; the owner looks too."""
+    """Simulate the access log of readers who follow links."""
     draw = random.Random(7)
     with file.open("w") as out:
         for reader in range(READERS):
@@ -355,7 +353,7 @@ def access_log(graph: Graph, file: Path) -> Path:
 
 
 def hits_of(log: Path, graph: Graph) -> Counter[str]:
-    """How often each page was asked for, of all pages; a path that several hosts have counts for each."""
+    """Return the requests per page."""
     paths = Counter(line.split('"')[1].split()[1] for line in log.read_text().splitlines())
     return Counter({url: paths["/" + url.split("/", 3)[3]] for url in graph.urls if url.count("/") >= 3})
 

@@ -1,4 +1,4 @@
-"""Other names: precision and recall on real pages that mark them up, and megabytes of text per second.
+"""Measure precision and recall of aliases on real pages that mark them up, and megabytes of text per second.
 
     python -m benchmarks.search.aliases [--data DIR] [--workers N]
 
@@ -59,7 +59,7 @@ def labels(page: bytes) -> Iterator[Pair]:
 
 
 def _name(element: html.HtmlElement, before: html.HtmlElement | None, lead: str) -> str:
-    """Find the element that names what is spoken of: right before the words, or the heading of a field."""
+    """Find the element that contains the name: before the cue, or the heading of a field."""
     if before is not None and before.tag in INLINE and BETWEEN.fullmatch(lead):
         return str(before.text_content())
     if before is None and BETWEEN.fullmatch(lead):
@@ -82,7 +82,7 @@ def pages_of(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def collect(folder: Path) -> tuple[set[Pair], list[tuple[str, bytes]], float, float]:
-    """Read labels and texts; say how much HTML that was, and how long reading it as text took."""
+    """Read labels and texts; return the amount of HTML and the time."""
     pairs: set[Pair] = set()
     texts: list[tuple[str, bytes]] = []
     megabytes = seconds = 0.0
@@ -128,7 +128,7 @@ def quality(pairs: set[Pair], texts: list[tuple[str, bytes]], show: bool) -> Non
 
 
 def speed(pairs: set[Pair], texts: list[tuple[str, bytes]]) -> list[str]:
-    """Print megabytes of text per second, for one name and for many; give the many."""
+    """Print megabytes of text per second, for one name and for many."""
     size = sum(len(body) for _, body in texts) / 1e6
     many = [name for pair in pairs for name in pair] + [f"Name {number}" for number in range(10_000)]
     for what, names in (("1 name", many[:1]), (f"{len(many):,} names", many)):
@@ -140,12 +140,12 @@ def speed(pairs: set[Pair], texts: list[tuple[str, bytes]]) -> list[str]:
 
 
 def load(file: str) -> Iterator[tuple[str, str]]:
-    """Read one page as text, in the process that looks for names in it."""
+    """Read the text of a page in a worker process."""
     yield file, render_text(parse_html(Path(file).read_bytes()))
 
 
 def together(files: list[str], names: list[str], workers: int) -> None:
-    """Print megabytes of HTML per second, from disk, with one process and with several."""
+    """Print megabytes of HTML per second, with one process and with several."""
     size = sum(Path(file).stat().st_size for file in files) / 1e6
     for count in (1, workers):
         start = time.perf_counter()

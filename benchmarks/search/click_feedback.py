@@ -1,4 +1,4 @@
-"""Does search learn from its users, and can some of them spoil it? Simulated users over real collections.
+"""Simulate users of a search over real collections, some of them hostile, with learning from clicks.
 
     python -m benchmarks.search.click_feedback [--seeds 6] [--visits 1000]
 
@@ -40,7 +40,7 @@ OLD = 1e12  # seconds; pages of a collection have no age
 
 
 class Posed(Struct, frozen=True):
-    """A question and what is relevant to it."""
+    """A query and its relevant pages."""
 
     key: str
     text: str
@@ -64,12 +64,12 @@ def posed(folder: Path, scratch: Path) -> tuple[SearchIndex, list[Posed]]:
     rows = [json.loads(line) for line in (folder / "docs.jsonl").read_text().splitlines()]
     index.replace(Document(row["id"], row["title"], body=row["text"], language="en") for row in rows)
     index.commit(1)
-    gains = judged(folder / "qrels.tsv")
+    gains = load_judgments(folder / "qrels.tsv")
     asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
     return index, [Posed(row["id"], row["text"], gains[row["id"]]) for row in asked if gains[row["id"]]]
 
 
-def judged(path: Path) -> dict[str, dict[str, float]]:
+def load_judgments(path: Path) -> dict[str, dict[str, float]]:
     """Gains by question and document; in Cranfield grade 1 is best and -1 the paper the question came from."""
     graded = [line.split("\t") for line in path.read_text().splitlines()[1:]]
     best = max(int(grade) for *_, grade in graded)
@@ -80,21 +80,20 @@ def judged(path: Path) -> dict[str, dict[str, float]]:
 
 
 class World:
-    """Questions, their popularity, and what was learned so far."""
+    """Queries, their popularity, and the learned weights."""
 
     def __init__(self, index: SearchIndex, questions: list[Posed], seed: int) -> None:
         self.honest, self.hostile = random.Random(seed), random.Random(seed + 1_000)
         self.questions = self.honest.sample(questions, min(QUESTIONS, len(questions)))
         self.popularity = [1 / rank for rank in range(1, len(self.questions) + 1)]
         self.keys = {question.text: question.key for question in self.questions}
-        self.finder = SearchEngine(index, self.behaviour)
+        self.finder = SearchEngine(index, self.behavior)
         self.learned: dict[str, dict[int, float]] = {}
         self.shown: dict[str, list[str]] = {}
         self.looks: list[RankingImpression] = []
         self.pushed: dict[str, str] = {}
 
-    def behaviour(self, text: str) -> Callable[[int], float]:
-        """What was learned for a question, as search asks for it."""
+    def behavior(self, text: str) -> Callable[[int], float]:
         mine = self.learned.get(self.keys[text], {})
         return lambda page: mine.get(page, 0.0)
 
@@ -119,7 +118,7 @@ class World:
         return by_popularity, sum(values) / len(values)
 
     def visit(self) -> int:
-        """One honest user; says how often it clicked."""
+        """Simulate an honest user; returns the number of clicks."""
         question = self.honest.choices(self.questions, self.popularity)[0]
         shown = self.ranking(question)[:10]
         dice = [self.honest.random() for _ in range(30)]
@@ -133,7 +132,7 @@ class World:
         return len(chosen)
 
     def push(self) -> None:
-        """One hostile click: always the same irrelevant page of a question, as long as it is shown."""
+        """Simulate a hostile click on an irrelevant page."""
         question = self.hostile.choices(self.questions, self.popularity)[0]
         shown = self.ranking(question)[:10]
         bad = [url for url in shown if url not in question.gains]
@@ -145,7 +144,7 @@ class World:
 
 
 def simulate(index: SearchIndex, questions: list[Posed], seed: int, visits: int, hostile: float) -> Outcome:
-    """Let users come and go, and measure before and after."""
+    """Simulate users, and measure before and after."""
     world = World(index, questions, seed)
     before, before_even = world.quality()
     for number in range(1, visits + 1):

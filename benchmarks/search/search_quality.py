@@ -1,7 +1,7 @@
-"""How well and how fast we search: test collections through the API, latency at scale, the price of the index.
+"""Measure search quality on test collections, latency at scale, and the cost of the index.
 
 python -m benchmarks.search.search_quality quality                     MAP, P@10, nDCG@10 on Cranfield, MED and CACM
-python -m benchmarks.search.search_quality speed [--pages 100000]      latency over HTTP, quiet and beside a crawl; 200
+python -m benchmarks.search.search_quality speed [--pages 100000]      latency over HTTP, idle and during a crawl; 200
 searchers python -m benchmarks.search.search_quality cost [--pages 4000]         pages per second of a crawl with and
 without the index
 """
@@ -77,7 +77,7 @@ def ask_all(port: int, text: str) -> list[str]:
 
 
 def report(name: str, rankings: dict[str, list[str]], qrels: Path) -> None:
-    """Print one line per way of judging."""
+    """Print a line per relevance threshold."""
     grades: dict[str, dict[str, int]] = {}
     for line in qrels.read_text().splitlines()[1:]:
         query, document, grade = line.split("\t")
@@ -85,12 +85,12 @@ def report(name: str, rankings: dict[str, list[str]], qrels: Path) -> None:
     for label, least in ((name, 1), (f"{name} with -1", -1)):
         if label not in REFERENCE:
             continue
-        judged = {q: {d for d, g in found.items() if g >= least} for q, found in grades.items()}
-        judged = {q: found for q, found in judged.items() if found and q in rankings}
-        scores = [compute_average_precision(rankings[q], found) for q, found in judged.items()]
-        tens = [compute_precision(rankings[q], found) for q, found in judged.items()]
-        gains = [compute_ndcg(rankings[q], dict.fromkeys(found, 1.0)) for q, found in judged.items()]
-        n = len(judged)
+        relevant = {q: {d for d, g in found.items() if g >= least} for q, found in grades.items()}
+        relevant = {q: found for q, found in relevant.items() if found and q in rankings}
+        scores = [compute_average_precision(rankings[q], found) for q, found in relevant.items()]
+        tens = [compute_precision(rankings[q], found) for q, found in relevant.items()]
+        gains = [compute_ndcg(rankings[q], dict.fromkeys(found, 1.0)) for q, found in relevant.items()]
+        n = len(relevant)
         found = f"**{sum(scores) / n:.3f}** | {REFERENCE[label]:.3f} | {sum(tens) / n:.3f} | {sum(gains) / n:.3f}"
         print(f"| {label} | {found} |")
 
@@ -121,7 +121,7 @@ def speed(pages: int, seconds: float) -> None:
 
 
 def in_processor_time(folder: Path, count: int = 300) -> str:
-    """What one question costs the processor, without a network: it does not depend on who else uses the machine."""
+    """Measure the CPU time of a query without a network."""
     index = open_search_index(folder / "index", write=False)
     assert index is not None
     finder, words, dice, spans = SearchEngine(index, ignore_behavior), vocabulary(), random.Random(7), []
@@ -136,7 +136,6 @@ def in_processor_time(folder: Path, count: int = 300) -> str:
 
 
 def question(words: Sequence[str], dice: random.Random) -> list[str]:
-    """One to three words, rare and frequent ones."""
     return [words[int(2 ** (dice.random() * 13)) + 20] for _ in range(dice.choice((1, 2, 2, 3)))]
 
 
@@ -157,7 +156,7 @@ def synthetic(pages: int) -> Iterator[Document]:
 
 
 def vocabulary() -> list[str]:
-    """Words nobody has to know."""
+    """Return words that pages need not contain."""
     dice = random.Random(3)
     return ["".join(dice.choices("abdefgiklmnoprstu", k=dice.randrange(3, 10))) for _ in range(VOCABULARY)]
 
@@ -196,7 +195,6 @@ def hammer(port: int, searchers: int, seconds: float) -> tuple[list[float], int,
 
 
 def line(name: str, run: tuple[list[float], int, float]) -> str:
-    """One row of the table."""
     latencies, errors, seconds = run
     half, most = latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)]
     return f"| {name} | {len(latencies) / seconds:.0f} | {half * 1000:.1f} | {most * 1000:.1f} | {errors} |"
@@ -216,14 +214,13 @@ def cost(pages: int) -> None:
 
 
 def crawl_rate(folder: Path, pages: int, *, index: bool) -> float:
-    """Pages per second of one crawl as it says itself, with the index following it or not."""
+    """Return pages per second of a crawl with or without the index."""
     command = [*crawl_command(folder, pages), "--json", *([] if index else ["--no-index"])]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout.splitlines()[-1])["pages_per_second"])
 
 
 def crawl_command(folder: Path, pages: int) -> list[str]:
-    """Crawl the synthetic web as fast as it goes."""
     where = [f"http://127.0.0.{n}:{WEB_PORT}/" for n in range(1, 5)]
     return [
         *CLI,
@@ -311,7 +308,6 @@ def size_of(folder: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one of the three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("quality", "speed", "cost"))
     parser.add_argument("--pages", type=int, default=0)

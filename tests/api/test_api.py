@@ -77,7 +77,7 @@ def test_leaving_the_loop_stops_the_crawl_and_it_can_be_resumed(tmp_path: Path) 
         assert sum(1 for _ in collection.pages()) == 60
 
 
-def test_collection_waits_for_a_crawl_that_nobody_iterates(tmp_path: Path) -> None:
+def test_collection_waits_for_a_crawl_that_is_not_iterated(tmp_path: Path) -> None:
     with Site(tree(30)) as site:
         with sanderling.open(tmp_path / "c", OPTIONS) as collection:
             collection.crawl(site.root + "/")

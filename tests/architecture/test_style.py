@@ -1,6 +1,7 @@
-"""Sizes, names and docstrings of the source: the rules of docs/contributing that a machine can check."""
+"""Test sizes, names, and wording: the rules of CONTRIBUTING.md that a machine can check."""
 
 import ast
+import inspect
 import io
 import re
 import tokenize
@@ -75,6 +76,39 @@ RETIRED = frozenset(  # words that docs/reference/glossary.md replaces, where th
     ]
 )
 UNPOLISHED = ("templates/", "revisit/")  # their methods are about to be replaced
+PROSE = (
+    "tests",
+    "benchmarks",
+    "scripts",
+    "docs",
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "Makefile",
+)
+PROSE_UNPOLISHED = (
+    "benchmarks/revisit/", "benchmarks/templates/", "docs/explanation/templates.md", "docs/measurements/benchmarks.md",
+    "tests/revisit/", "tests/templates/",
+)  # fmt: skip
+NO_PROSE = (  # words of the papers, texts of test pages, this list
+    "benchmarks/peers/", "docs/papers.md", "tests/architecture/test_style.py", "tests/changes/test_whole_pages.py",
+    "tests/data/", "tests/support/whole_pages.py",
+)  # fmt: skip
+OTHER_MEANINGS = {  # page texts, stored names, and other meanings of a retired word
+    "alike": "not_alike",  # a stored reason
+    "colour": '"--kind", "colour"',  # an invalid value
+    "doors": "Doors today",
+    "doubles": "doubles",  # the verb
+    "house": "House sold",
+    "nobody": "nobody@|Nobody is there",
+    "restless": "STORED|restless",
+    "shelf": "shelf",
+    "sieve": "[\"']sieve[\"']",
+    "told": '`told`|told\\.|two told|"told"',
+    "twin": '"twin"',
+    "verdict": '"verdict"|a7verdict',
+}
 SAME_NAME = ("cli/commands", "db/schema")  # a command or schema module is named after its subject
 
 
@@ -145,6 +179,51 @@ def test_retired_words_are_in_no_identifier_docstring_or_comment() -> None:
             words = re.findall(r"[a-z]+", text.lower().replace("beside a web server", ""))
             found |= {(name_of(path), word) for word in RETIRED.intersection(words)}
     assert sorted(found) == []
+
+
+def test_retired_words_are_in_no_test_benchmark_script_or_page_of_the_docs() -> None:
+    found = []
+    for name, line in read_prose():
+        text = re.sub(r"([a-z])([A-Z])", r"\1 \2", line).replace("beside a web server", "")
+        words = RETIRED.intersection(re.findall(r"[a-z]+", text.lower()))
+        wrong = [word for word in words if not re.search(OTHER_MEANINGS.get(word, "(?!)"), line)]
+        found.extend(f"{name}: {word}: {line.strip()}" for word in wrong)
+    assert found == []
+
+
+def test_retired_words_are_in_no_message() -> None:
+    found = []
+    for path, tree in TREES.items():
+        if name_of(path).startswith(
+            ("cli/", "crawl/", "web/", "workers/", "fetch/", "search/", "config/", "errors.py")
+        ):
+            for text in strings_of(tree):
+                words = RETIRED.intersection(re.findall(r"[a-z]+", text.lower().replace("beside a web server", "")))
+                found.extend(f"{name_of(path)}: {word}: {text}" for word in words - {"sieve"})
+    assert found == []
+
+
+def read_prose() -> Iterator[tuple[str, str]]:
+    root = SOURCE.parents[1]
+    for part in PROSE:
+        files = [root / part] if (root / part).is_file() else sorted((root / part).rglob("*.*"))
+        for file in files:
+            name = file.relative_to(root).as_posix()
+            if file.suffix in (".py", ".md", ".sh", "") and not name.startswith(PROSE_UNPOLISHED + NO_PROSE):
+                yield from ((name, line) for line in file.read_text().splitlines())
+
+
+def strings_of(tree: ast.AST) -> Iterator[str]:
+    """Yield string constants except SQL, lists of columns, and docstrings."""
+    docstrings = set(docstrings_of(tree))
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and inspect.cleandoc(node.value) not in docstrings
+            and not re.search(r"\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE)\b|^\w+(, \w+)+$", node.value)
+        ):
+            yield node.value
 
 
 def test_first_lines_of_docstrings_name_things() -> None:

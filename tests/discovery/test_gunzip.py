@@ -1,6 +1,7 @@
 """Incremental gzip decompression."""
 
 import gzip
+import random
 
 import pytest
 
@@ -54,3 +55,19 @@ def test_number_of_members_is_bounded() -> None:
     unpacker = GzipUnpacker()
     list(unpacker.feed(gzip.compress(gzip.compress(b"") * (MAX_MEMBERS + 10))))
     assert unpacker.is_broken
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_file_of_empty_blocks_is_not_unpacked_to_its_end(is_nested: bool) -> None:
+    data = gzip.compress(b"")[:10] + b"\x02\x08\x20\x80\x00" * 200_000
+    gunzip = GzipUnpacker()
+    data = gzip.compress(data) if is_nested else data
+    unpacked = [chunk for at in range(0, len(data), CHUNK_BYTES) for chunk in gunzip.feed(data[at : at + CHUNK_BYTES])]
+    assert not unpacked
+    assert (gunzip._inner if is_nested else gunzip)._is_damaged  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("step", [1000, 1 << 20])
+def test_incompressible_file_is_unpacked(step: int) -> None:
+    data = random.Random(1).randbytes(1_000_000)
+    assert _decompress(gzip.compress(data), step) == (data, False)

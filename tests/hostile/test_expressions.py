@@ -5,11 +5,12 @@ import time
 
 import pytest
 
+from sanderling.content import policy_notices
 from sanderling.content.volatile import counters, timestamps
 from sanderling.discovery import xml_scanner
 from sanderling.fingerprint import scripts
 from sanderling.html import robots_meta
-from sanderling.publisher import changelist_parser
+from sanderling.publisher import body_digest, changelist_parser
 
 SIZE, GROWTH = 2000, 8
 TOLERATED = 3.0  # ratio of time per character, large to small input: linear 1, quadratic 8
@@ -20,6 +21,10 @@ INPUTS = {
     "temperature": (timestamps.TEMPERATURE, "0", "a"),
     "moment": (timestamps.TIMESTAMP, " ", "x"),
     "string": (scripts.STRING_LITERAL, '\\"', ""),
+    "email address": (policy_notices.has_email_address.__self__, "a", ""),  # type: ignore[attr-defined]
+    "unclosed comment": (body_digest._VOLATILE_PATTERNS[0], "<!--a", ""),
+    "unclosed script": (body_digest._VOLATILE_PATTERNS[1], "<script ", ""),
+    "unclosed style": (body_digest._VOLATILE_PATTERNS[2], "<style ", ""),
     "link": (changelist_parser.LINK_TAG_PATTERN, "<rs:ln ", ""),
 }
 

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from tests.hostile.server import bomb, gzip_of
 
 from sanderling.http.decoders import CHUNK_BYTES, DECODERS, MAX_STREAMS
-from sanderling.http.decoding import CPU_LIMIT_SECONDS, BodyDecoder, DecodeProblem, build_decoder, decode_body
+from sanderling.http.decoding import (
+    CPU_LIMIT_SECONDS,
+    PADDING_BYTES,
+    BodyDecoder,
+    DecodeProblem,
+    build_decoder,
+    decode_body,
+)
 from sanderling.models import Reason
 
 if sys.version_info >= (3, 14):
@@ -187,6 +194,33 @@ def test_number_of_streams_is_bounded(coding: str) -> None:
     decoder = build_decoder(f"{coding}, gzip", MAX_BYTES * 100)
     _decode(decoder, gzip.compress(EMPTY_STREAMS[coding] * MAX_STREAMS))
     assert decoder.problem is DecodeProblem.NONE
+
+
+EMPTY_BLOCKS = b"\x02\x08\x20\x80\x00"  # four empty deflate blocks with the fixed code
+
+
+@pytest.mark.parametrize("coding", ["deflate", "deflate, gzip", "deflate, gzip, gzip"])
+def test_stream_of_empty_blocks_is_not_decoded_to_its_end(coding: str) -> None:
+    body = EMPTY_BLOCKS * 200_000
+    for _ in coding.split(", ")[1:]:
+        body = gzip.compress(body)
+    decoder = build_decoder(coding, MAX_BYTES * 100)
+    assert not _decode(decoder, body)
+    assert decoder.problem is DecodeProblem.PADDED
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_incompressible_body_and_frequent_flushes_are_not_padding(coding: str) -> None:
+    body = random.Random(1).randbytes(1_000_000)
+    encode = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress, "zstd": zstd.compress}[coding]
+    assert decode_body(encode(body), coding, len(body)) == (body, Reason.NONE)
+
+
+def test_stream_flushed_after_every_character_is_decoded() -> None:
+    stream = zlib.compressobj(wbits=31)
+    body = b"".join(stream.compress(b"x") + stream.flush(zlib.Z_SYNC_FLUSH) for _ in range(60_000)) + stream.flush()
+    assert len(body) > PADDING_BYTES
+    assert decode_body(body, "gzip", 100_000) == (b"x" * 60_000, Reason.NONE)
 
 
 def test_decoding_stops_when_the_cpu_time_of_a_body_is_spent() -> None:

@@ -36,12 +36,12 @@ def test_local_worker_cannot_be_retracted() -> None:
 
 
 def test_transitions_are_logged(tmp_path: Path) -> None:
-    registry = WorkerRegistry(tmp_path / "migrants.log", clock=lambda: 0.0)
+    registry = WorkerRegistry(tmp_path / "workers.log", clock=lambda: 0.0)
     registry.add("m1")
     registry.apply_transition("m1", Transition.START)
     registry.apply_transition("m1", Transition.DISPATCH)
     registry.apply_transition("m1", Transition.ARRIVE, "https://there.example")
-    assert (tmp_path / "migrants.log").read_text().splitlines() == [
+    assert (tmp_path / "workers.log").read_text().splitlines() == [
         "1970-01-01T00:00:00Z m1 create - created home",
         "1970-01-01T00:00:00Z m1 start created running home",
         "1970-01-01T00:00:00Z m1 dispatch running dispatched home",
@@ -50,7 +50,7 @@ def test_transitions_are_logged(tmp_path: Path) -> None:
 
 
 def test_worker_id_is_unique(tmp_path: Path) -> None:
-    registry = WorkerRegistry(tmp_path / "migrants.log")
+    registry = WorkerRegistry(tmp_path / "workers.log")
     registry.add("m1")
     with pytest.raises(UsageError, match="already"):
         registry.add("m1")

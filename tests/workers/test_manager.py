@@ -231,7 +231,7 @@ def test_workers_are_cloned_parked_resumed_and_disposed_of_during_a_crawl(tmp_pa
     assert (crawl_thread.summary.finish_reason, crawl_thread.summary.pages) == ("done", 302)
     counts = [count for path, count in site.hits.items() if path != "/last"]  # which may be leased to a moved worker
     assert max(counts) == 1, "no page is fetched twice"
-    transitions = [line.split()[2] for line in (tmp_path / "logs" / "migrants.log").read_text().splitlines()]
+    transitions = [line.split()[2] for line in (tmp_path / "logs" / "workers.log").read_text().splitlines()]
     assert [transition for transition in transitions if transition not in ("create", "start")] == [
         "clone", "deactivate", "activate", "dispose", "dispose", "dispose",
     ]  # fmt: skip

@@ -33,7 +33,7 @@ POSTAL_ADDRESS = (
     r"|\bp\.?\s?o\.?\s?box\s+\d+|\bpostfach\s+\d"
 )
 has_postal_address = re.compile(POSTAL_ADDRESS).search
-has_email_address = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+").search
+has_email_address = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++").search
 
 
 def is_policy_notice(line: str) -> bool:

@@ -17,7 +17,7 @@ from sanderling.content.prices import MAX_LINE_LENGTH, PRICE_FLAG, flag_price_li
 MIN_LINK_ONLY_SHARE = 0.8  # of the characters of a line
 LONG_LINE_LENGTH = 200  # characters; longer than a link text
 MIN_TEXT_TO_LINK_RATIO = 3  # long lines to link text
-FACT_LINE = re.compile(r"[^\W\d][^:：]{1,30}[:：].*\d")  # "Deadline: 5 May"
+match_fact_line = re.compile(r"[^\W\d][^:：]{1,30}[:：].*\d").match  # "Deadline: 5 May"
 
 LineSpan = tuple[int, int]
 """First line of an element, and the line after its last."""
@@ -95,7 +95,7 @@ def _find_facts(lines: list[str], line_indexes: list[int], elements: ElementLine
         for n in line_indexes
         if len(lines[n]) <= MAX_LINE_LENGTH and not is_link_only(len(lines[n]), elements.link_chars.get(n, 0))
     ]
-    return {*find_price_lines(lines, line_indexes), *(n for n in line_indexes if FACT_LINE.match(lines[n]))}
+    return {*find_price_lines(lines, line_indexes), *(n for n in line_indexes if match_fact_line(lines[n]))}
 
 
 class _PartFeatures:

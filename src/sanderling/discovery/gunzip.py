@@ -5,6 +5,10 @@ from collections.abc import Iterator
 
 CHUNK_BYTES = 64 * 1024  # maximum size of a decompressed chunk
 MAX_DEPTH = 2
+PADDING_BYTES = (
+    256 * 1024
+)  # from here on, a file must yield at least 1/MAX_PADDING of its size: empty blocks cost CPU time
+MAX_PADDING = 32
 MAX_MEMBERS = 10_000  # per file; millions of empty members fit into a few kilobytes when compressed twice
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -19,6 +23,7 @@ class GzipUnpacker:
         self._inner: GzipUnpacker | None = None
         self._is_plain = False
         self._member_count = 1
+        self._packed_size = self._unpacked_size = 0
         self._is_damaged = False
         self._is_finished = False  # trailing garbage
 
@@ -55,6 +60,7 @@ class GzipUnpacker:
 
     def _unpack(self, data: bytes) -> Iterator[bytes]:
         assert self._stream is not None
+        self._packed_size += len(data)
         while data and not self._is_finished:
             if self._stream.eof:
                 self._is_finished = data[:1] != GZIP_MAGIC[:1]
@@ -65,11 +71,16 @@ class GzipUnpacker:
                     self._is_damaged = True
                     return
                 self._stream = zlib.decompressobj(31)
+            consumed = self._packed_size - len(data)
+            if consumed > PADDING_BYTES and consumed > MAX_PADDING * self._unpacked_size:
+                self._is_damaged = True
+                return
             try:
                 chunk = self._stream.decompress(data, CHUNK_BYTES)
             except zlib.error:
                 self._is_damaged = True
                 return
             data = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
+            self._unpacked_size += len(chunk)
             if chunk:
                 yield from self._inner.feed(chunk) if self._inner else (chunk,)

@@ -11,6 +11,8 @@ from sanderling.models import Reason
 
 SLICE_BYTES = 1024  # encoded bytes per step; a damaged stream loses at most the output of one step
 MAX_CODINGS = 4  # per body
+PADDING_BYTES = 256 * 1024  # from here on, a compressed stream must yield at least 1/MAX_PADDING of its size
+MAX_PADDING = 32  # a server that flushes after every character sends about seven bytes for each
 CPU_LIMIT_SECONDS = 5.0  # per body; the largest ordinary bodies take a tenth of it
 
 
@@ -20,6 +22,7 @@ class DecodeProblem(StrEnum):
     NONE = ""
     TOO_LARGE = "too_large"  # decoding stopped at the size limit
     TOO_MANY_STREAMS = "too_many_streams"  # too many gzip members or zstd frames
+    PADDED = "padded"  # compressed stream of empty blocks
     TOO_SLOW = "too_slow"  # CPU time limit reached
     DAMAGED = "damaged"  # invalid stream; bytes decoded before are kept
     TRUNCATED = "truncated"  # incomplete stream; bytes decoded before are kept
@@ -28,12 +31,22 @@ class DecodeProblem(StrEnum):
 
 
 FATAL_PROBLEMS = frozenset(
-    {DecodeProblem.TOO_LARGE, DecodeProblem.TOO_MANY_STREAMS, DecodeProblem.TOO_SLOW, DecodeProblem.DAMAGED}
+    {
+        DecodeProblem.TOO_LARGE,
+        DecodeProblem.TOO_MANY_STREAMS,
+        DecodeProblem.PADDED,
+        DecodeProblem.TOO_SLOW,
+        DecodeProblem.DAMAGED,
+    }
 )
 
 
 class DecodeTimeoutError(Exception):
     """CPU time limit reached."""
+
+
+class PaddingError(Exception):
+    """A compressed stream consists of empty blocks."""
 
 
 class BodyDecoder:
@@ -47,6 +60,7 @@ class BodyDecoder:
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._stages = stages
+        self._encoded_sizes = [0] * len(stages)
         self._decoded_sizes = [0] * (len(stages) + 1)
         self._max_bytes = max_bytes
         self._received_bytes = 0
@@ -94,15 +108,22 @@ class BodyDecoder:
         for start in range(0, len(data), SLICE_BYTES):
             if self._clock() > self._deadline:
                 raise DecodeTimeoutError
-            for chunk in self._stages[stage_index].feed(data[start : start + SLICE_BYTES]):
+            piece = data[start : start + SLICE_BYTES]
+            self._count_encoded(stage_index, len(piece))
+            for chunk in self._stages[stage_index].feed(piece):
                 yield from self._forward_chunk(stage_index, chunk)
 
+    def _count_encoded(self, stage_index: int, size: int) -> None:
+        """Count the input of a stage. Raises PaddingError if it yields nearly nothing: empty blocks cost CPU time."""
+        encoded = self._encoded_sizes[stage_index] = self._encoded_sizes[stage_index] + size
+        if encoded > PADDING_BYTES and encoded > MAX_PADDING * self._decoded_sizes[stage_index]:
+            raise PaddingError
+
     def _forward_chunk(self, stage_index: int, chunk: bytes) -> Iterator[bytes]:
-        if stage_index < len(self._stages) - 1:
-            self._decoded_sizes[stage_index] += len(chunk)
-            if self._decoded_sizes[stage_index] > self._max_bytes:
-                self.problem = DecodeProblem.TOO_LARGE
-                return
+        self._decoded_sizes[stage_index] += len(chunk)
+        if stage_index < len(self._stages) - 1 and self._decoded_sizes[stage_index] > self._max_bytes:
+            self.problem = DecodeProblem.TOO_LARGE
+            return
         yield from self._decode_from(stage_index + 1, chunk)
 
     def _collect_chunks(self, chunks: Iterator[bytes]) -> bytes:
@@ -122,6 +143,8 @@ class BodyDecoder:
             self.problem = DecodeProblem.DAMAGED
         except TooManyStreamsError:
             self.problem = DecodeProblem.TOO_MANY_STREAMS
+        except PaddingError:
+            self.problem = DecodeProblem.PADDED
         except DecodeTimeoutError:
             self.problem = DecodeProblem.TOO_SLOW
         self._remaining_cpu_seconds -= self._clock() - started

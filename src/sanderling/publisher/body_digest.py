@@ -9,13 +9,14 @@ from hashlib import blake2b
 MAX_BODY_BYTES = 1 << 20  # buffered for the digest
 DIGEST_PREFIX = "body:"  # distinguishes digests from validators in the state file
 
-# Quantifiers are bounded or possessive, so that matching takes linear time.
+# Quantifiers are bounded or possessive, and an unclosed comment or script reaches to the end of the body (as in
+# browsers), so that matching takes linear time.
 _VOLATILE_PATTERNS = tuple(
     re.compile(rule, re.IGNORECASE)
     for rule in (
-        rb"<!--[^-]*+(?:-(?!->)[^-]*+)*+-->",
-        rb"<script\b[^<]*+(?:<(?!/script)[^<]*+)*+</script",
-        rb"<style\b[^<]*+(?:<(?!/style)[^<]*+)*+</style",
+        rb"<!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+",
+        rb"<script\b[^<]*+(?:<(?!/script)[^<]*+)*+(?:</script)?+",
+        rb"<style\b[^<]*+(?:<(?!/style)[^<]*+)*+(?:</style)?+",
         rb"<input\b(?=[^>]{0,2000}\btype\s{0,4}=\s{0,4}[\"']?hidden)[^>]*+>",
         rb"<meta\b(?=[^>]{0,2000}\b(?:csrf|nonce|token))[^>]*+>",
         rb"\b(?:nonce|integrity)=(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"']++)",

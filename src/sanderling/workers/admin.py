@@ -105,6 +105,6 @@ class WorkerAdmin:
                 "memory_bytes": heartbeat.memory_bytes,
                 "latency_seconds": round(heartbeat.latency_seconds, 4),
                 "bytes_per_second": round(heartbeat.bytes_per_second),
-                "heard_seconds_ago": round(max(0.0, self.pool.assignment.clock() - stats.last_contact_at), 1),
+                "last_contact_seconds_ago": round(max(0.0, self.pool.assignment.clock() - stats.last_contact_at), 1),
             }
         return row

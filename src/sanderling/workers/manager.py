@@ -76,7 +76,7 @@ class WorkerPool:
         self.assignment = assignment
         self.release_leases = release_leases  # requeues the leased URLs of a worker
         self.parked_folder = folder / "migrants"
-        self.registry = WorkerRegistry(folder / "logs" / "migrants.log", clock)
+        self.registry = WorkerRegistry(folder / "logs" / "workers.log", clock)
         self.pending_transitions: dict[str, PendingTransition] = {}
         self.capacity_by_place = capacity_by_place or {}  # tasks per worker, if not the default
         self.max_workers = max_workers  # 0: no resizing

@@ -180,7 +180,7 @@ def test_alert_sends_each_change_once(
     assert "twice a [-day-]{+night+} and leaves" in sent[0]
     assert "nothing to tell" in capsys.readouterr().err
     assert recrawled_site("changes", "--since", "last", "--alert", "mailto://me", "--kind", "content") == 0
-    assert len(sent) == 2  # who asks for something else has not heard of it
+    assert len(sent) == 2  # another filter has its own state
 
 
 def test_alert_runs_at_the_same_time_send_one_message(

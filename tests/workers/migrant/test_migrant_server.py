@@ -91,15 +91,15 @@ def get_messages(address: MigrantAddress, request: MigrantRequest) -> list[Migra
 def test_each_refusal_has_a_reason(tmp_path: Path) -> None:
     with serving(tmp_path, SiteRules(SITE), max_request_bytes=20_000, max_urls=10) as address:
         now = time.time()
-        assert get_refusal(address, build_request(address, receiver="other:1")) == "for another host"
+        assert get_refusal(address, build_request(address, receiver="other:1")) == "for another migrant"
         assert get_refusal(address, build_request(address, expires_at=now - 100)) == "expired"
         for expires_at in (now + 10**6, float("inf"), float("nan")):
-            assert get_refusal(address, build_request(address, expires_at=expires_at)) == "lives too long"
+            assert get_refusal(address, build_request(address, expires_at=expires_at)) == "valid for too long"
         assert (
             get_refusal(address, build_request(address, expires_at=now + MAX_REQUEST_SECONDS + 60, site="http://x"))
             == "other site"
         )
-        assert get_refusal(address, build_request(address, issued_at=now + 1000)) == "from the future"
+        assert get_refusal(address, build_request(address, issued_at=now + 1000)) == "issued in the future"
         assert get_refusal(address, build_request(address, site="http://other.example")) == "other site"
         assert get_refusal(address, build_request(address, urls=(RequestedUrl("/"),) * 11)) == "too large"
         assert get_refusal(address, build_request(address, sender="another key")) == "bad signature"
@@ -186,7 +186,7 @@ def test_replayed_request_is_refused_after_a_restart(tmp_path: Path, ahead: floa
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
-            assert get_refusal(address, first) == "written before this host began"
+            assert get_refusal(address, first) == "issued before this migrant started"
             assert isinstance(get_messages(address, build_dated())[-1], EndMessage)
         finally:
             server.shutdown()

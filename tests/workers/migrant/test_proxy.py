@@ -188,7 +188,7 @@ def test_messages_after_the_end_of_a_response_are_ignored(tmp_path: Path, monkey
         assert (summary.pages, summary.failed) == (6, 0)
         lost = [
             line
-            for line in (tmp_path / "migrant" / "logs" / "migrants.log").read_text().splitlines()
+            for line in (tmp_path / "migrant" / "logs" / "workers.log").read_text().splitlines()
             if " lose " in line
         ]
         assert not lost
@@ -223,7 +223,7 @@ def test_clocks_may_differ_by_a_minute(tmp_path: Path, ahead: float, uptime: flo
         assert started_at <= min(visited_at) <= max(visited_at) <= time.time(), "times are by our clock"
 
 
-@pytest.mark.parametrize(("ahead", "reason"), [(-200.0, "from the future"), (400.0, "expired")])
+@pytest.mark.parametrize(("ahead", "reason"), [(-200.0, "issued in the future"), (400.0, "expired")])
 def test_larger_clock_difference_is_reported(tmp_path: Path, ahead: float, reason: str) -> None:
     with (
         Web(tree(5)) as web,

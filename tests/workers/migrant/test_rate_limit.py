@@ -86,7 +86,8 @@ def test_pages_left_at_the_end_of_the_hours_are_reported_for_retry() -> None:
     hour[0] = 23.0
     *rest, end = walk
     assert rest == [
-        MissedMessage(index, Outcome.RETRY, Reason.MIGRANT_REFUSED, "closed at this hour") for index in range(1, 5)
+        MissedMessage(index, Outcome.RETRY, Reason.MIGRANT_REFUSED, "outside of the allowed hours")
+        for index in range(1, 5)
     ]
     assert end == EndMessage(1, 0)
 

@@ -91,7 +91,7 @@ class CrawlThread:
 
 
 def count_lost(folder: Path) -> int:
-    return (folder / "logs" / "migrants.log").read_text().count(" lose ")
+    return (folder / "logs" / "workers.log").read_text().count(" lose ")
 
 
 def check_stored(folder: Path, site: Site) -> None:
@@ -272,7 +272,7 @@ def test_only_the_page_that_kills_workers_is_given_up(tmp_path: Path, patch: str
     with open_collection_read_only(tmp_path / "c") as collection:
         lost = [row.url for row in load_skipped_urls(collection.db) if row.reason == Reason.WORKER_LOST]
     assert lost == [site.root + "/p20"]
-    lines = (tmp_path / "c" / "logs" / "migrants.log").read_text()
+    lines = (tmp_path / "c" / "logs" / "workers.log").read_text()
     assert lines.count(" lose ") <= 8, "only workers that read the page are lost"
 
 

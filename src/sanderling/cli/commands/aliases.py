@@ -27,15 +27,15 @@ EXAMPLES = """\
 examples:
   sanderling aliases "New York City"
   sanderling aliases --names people.txt --json           many names, one pass
-  sanderling aliases Mumbai --pattern "[name] hoy *"      words of your own between name and alias
-  sanderling aliases Mumbai --links                       also what links and redirects call it
-  sanderling aliases aspirin --text notes/                texts of your own instead of a collection
+  sanderling aliases Mumbai --pattern "[name] hoy *"      your own cue between name and alias
+  sanderling aliases Mumbai --links                       also read link texts and redirects
+  sanderling aliases aspirin --text notes/                your own texts instead of a collection
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("name", nargs="*", help="name whose aliases to find")
+    parser.add_argument("name", nargs="*", help="name to find aliases of")
     parser.add_argument("--names", metavar="FILE", help="a file with one name per line")
     parser.add_argument("--pattern", action="append", metavar="P", help="'[name] better known as *' (repeatable)")
     parser.add_argument("--links", action="store_true", help="also read link texts and redirects")
@@ -98,7 +98,7 @@ def read_names(args: argparse.Namespace) -> list[str]:
         except OSError as error:
             raise UsageError(f"cannot read the names in {args.names}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise UsageError(f"{args.names} is no list of names: it is no text in UTF-8") from None
+            raise UsageError(f"{args.names} is not a list of names in UTF-8") from None
     names = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not names:
         raise UsageError("no name given: sanderling aliases NAME, or --names FILE")

@@ -56,9 +56,9 @@ HELP = "List changes of stored pages by kind and significance, without noise; wr
 EXAMPLES = """\
 examples:
   sanderling changes --since 1d
-  sanderling changes --since 7d --words                     with the words that came and went
+  sanderling changes --since 7d --words                     with added and removed words
   sanderling changes --kind content --min-significance 0.5 --json
-  sanderling changes --since 7d --kind new --kind gone      pages that came and went; --kind moved: lead elsewhere now
+  sanderling changes --since 7d --kind new --kind gone      new and deleted pages; --kind moved: redirects
   sanderling changes --url '*/docs/*' --since 7d --feed atom > changes.xml
   sanderling changes --since last --alert mailto://user:password@example.org
   sanderling changes --watch '#price' --ignore-text 'Stock: [0-9]+'
@@ -87,7 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-group", action="store_true", help="list a change that several pages share for each page")
     parser.add_argument("--noise", action="store_true", help="also pages with insignificant differences")
     parser.add_argument(
-        "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="at most so many"
+        "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="maximum number of changes"
     )
     parser.add_argument("--feed", choices=("atom", "rss"), help="print a feed")
     parser.add_argument(

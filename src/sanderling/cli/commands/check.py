@@ -43,9 +43,9 @@ from sanderling.urls.traps import find_trap
 HELP = "Test how a URL, robots.txt, sitemap, or page is interpreted, without crawling."
 EXAMPLES = """\
 examples:
-  sanderling check url "HTTP://Example.ORG:80/a/../b?x=%7e#top"      its spelling, scope, traps
-  sanderling check robots https://example.org/private/               may we, by which rule, how slowly
-  sanderling check sitemap https://example.org/sitemap.xml           what can be read, what is wrong
+  sanderling check url "HTTP://Example.ORG:80/a/../b?x=%7e#top"      normalized URL, scope, traps
+  sanderling check robots https://example.org/private/               allowed or not, deciding rule, crawl delay
+  sanderling check sitemap https://example.org/sitemap.xml           entries and errors
   sanderling check parse https://example.org/                        links, title, robots meta, text
 """
 GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings)
@@ -54,7 +54,7 @@ FORBIDDEN = "forbidden"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("what", choices=sorted(CHECKS), help="what to look at")
+    parser.add_argument("what", choices=sorted(CHECKS), help="what to check")
     parser.add_argument("url", help="the URL")
     parser.add_argument(
         "--seed", action="append", default=[], help="seed for the scope check (default: seeds of the collection)"

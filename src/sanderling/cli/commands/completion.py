@@ -10,7 +10,7 @@ from sanderling.config.loader import load_all_settings
 HELP = "Print a completion script for your shell."
 EXAMPLES = """\
 examples:
-  source <(sanderling completion bash)                                   # for this shell; best in ~/.bashrc
+  source <(sanderling completion bash)                                   # for this shell; add it to ~/.bashrc
   mkdir -p ~/.zfunc && sanderling completion zsh > ~/.zfunc/_sanderling  # fpath has to name ~/.zfunc
 """
 

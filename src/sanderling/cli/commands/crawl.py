@@ -49,7 +49,7 @@ examples:
   sanderling crawl https://example.org/ --contact https://me.example/bot
   sanderling crawl https://example.org/docs/ --scope prefix --depth 3 --limit 1000
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
-  sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, as fast as it goes
+  sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, at full speed
 """
 GROUPS = (
     ScopeSettings,
@@ -71,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", nargs="*", help="seed URLs (default: seeds of the collection)")
     parser.add_argument("--seed-file", metavar="FILE", help="file with one URL per line (- for standard input)")
     parser.add_argument("--clean", action="store_true", help="delete the collection first, after confirmation")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(call: CommandCall) -> int:
@@ -212,7 +212,7 @@ def print_summary(call: CommandCall, summary: CrawlSummary) -> None:
         ("not modified", f"{summary.not_modified:,}"),
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),
-        ("skipped", f"{summary.skipped:,}   (sanderling pages --skipped says why)"),
+        ("skipped", f"{summary.skipped:,}   (reasons: sanderling pages --skipped)"),
         *([("other sites", f"{summary.out_of_scope:,} links, not followed")] if summary.out_of_scope else []),
         *([("evicted", f"{summary.evicted:,} for better ones")] if summary.evicted else []),
         ("downloaded", format_size(summary.bytes)),

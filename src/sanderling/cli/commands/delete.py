@@ -32,28 +32,30 @@ HELP = (
 )
 EXAMPLES = """\
 examples:
-  sanderling delete https://example.org/private/letter.html
-  sanderling delete 'https://example.org/people/*' --dry-run      say what that would be
-  sanderling delete 'https://example.org/*' --yes                 a whole host, without asking
-  sanderling delete --gone 30d                                    pages that have been gone for a month
-  sanderling delete --not-seen 90d 'https://example.org/*'        that nobody found there for three months
-  sanderling delete --list                                        what is kept out
-  sanderling delete --undo 'https://example.org/people/*'         the next crawl may fetch it again
-  sanderling delete                                               finish what was cut short
-  sanderling delete --undo                                        or leave the rest of it, if it was by age
+  sanderling delete https://example.org/private/report.html
+  sanderling delete 'https://example.org/people/*' --dry-run      list what would be deleted
+  sanderling delete 'https://example.org/*' --yes                 a whole host, without confirmation
+  sanderling delete --gone 30d                                    pages that were deleted a month ago
+  sanderling delete --not-seen 90d 'https://example.org/*'        not found by any visit for three months
+  sanderling delete --list                                        list blocked URLs and patterns
+  sanderling delete --undo 'https://example.org/people/*'         allow the next crawl to fetch it again
+  sanderling delete                                               finish an interrupted deletion
+  sanderling delete --undo                                        or cancel it, if it selected pages by age
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("url", nargs="*", metavar="URL|PATTERN", help="* in a pattern stands for anything")
-    parser.add_argument("--gone", metavar="TIME", help="pages that have been gone for so long: 30d, 2026-09-01")
-    parser.add_argument("--not-seen", metavar="TIME", help="pages that no visit found there for so long: 90d")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="list what would be deleted, change nothing")
-    parser.add_argument("--list", action="store_true", help="list what is kept out")
+    parser.add_argument("url", nargs="*", metavar="URL|PATTERN", help="* in a pattern matches anything")
     parser.add_argument(
-        "--undo", action="store_true", help="let the next crawl fetch it again; what is gone stays gone"
+        "--gone", metavar="TIME", help="pages that have returned 404 or 410 for this time: 30d, 2026-09-01"
+    )
+    parser.add_argument("--not-seen", metavar="TIME", help="pages not fetched successfully for this time: 90d")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be deleted, change nothing")
+    parser.add_argument("--list", action="store_true", help="list blocked URLs and patterns")
+    parser.add_argument(
+        "--undo", action="store_true", help="allow the next crawl to fetch it again; deleted data is not restored"
     )
 
 
@@ -63,7 +65,7 @@ def run(call: CommandCall) -> int:
     if call.args.list or call.args.undo:
         if choice.is_by_age:
             raise UsageError(
-                "pages chosen by age are not kept out: --gone and --not-seen do not go with --list, --undo"
+                "pages selected by age are not blocked: --gone and --not-seen cannot be used with --list or --undo"
             )
         return _print_blocklist(call) if call.args.list else _undo_deletion(call, list(choice.patterns))
     if not choice.has_criteria and not is_unfinished(call.collection):
@@ -107,7 +109,7 @@ def _print_report(call: CommandCall, report: DeletionReport) -> int:
         return 0
     print(f"forgot {_format_counts(report.pages, report.urls)}; {report.records:,} records erased")
     if report.remote_records:
-        print(f"{report.remote_records:,} of its records lie in files that are not here and stay as they are")
+        print(f"{report.remote_records:,} of its records are in files that are missing here and were not changed")
     if report.archive_copies:
         print(f"copies of the archive in {report.archive_copies} were not touched")
     return 0
@@ -134,15 +136,15 @@ def _undo_deletion(call: CommandCall, patterns: list[str]) -> int:
     if not patterns and has_unfinished_age_selection(call.collection):
         return _abandon_unfinished(call)
     if not patterns:
-        raise UsageError("say what may come back: sanderling delete --undo URL|PATTERN (--list names them)")
+        raise UsageError("no URL given: sanderling delete --undo URL|PATTERN (--list prints them)")
     undone = unblock_patterns(call.collection, patterns)
     missing = [pattern for pattern in patterns if pattern not in undone]
     if missing:
-        raise UsageError(f"{missing[0]!r} was not kept out as such; sanderling delete --list names what is")
+        raise UsageError(f"{missing[0]!r} is not blocked; sanderling delete --list prints what is")
     if call.json:
         print_json({"allowed": undone})
     else:
-        print_message(call, "the next crawl may fetch it again")
+        print_message(call, "allow the next crawl to fetch it again")
     return 0
 
 

@@ -23,16 +23,16 @@ HELP = "Compare two versions of a page: changed words, links, images, scripts."
 EXAMPLES = """\
 examples:
   sanderling diff https://example.org/                      the last two versions
-  sanderling diff https://example.org/ --versions           which versions there are
+  sanderling diff https://example.org/ --versions           list the versions
   sanderling diff https://example.org/ 1 3                  by their numbers
-  sanderling diff https://example.org/ 2026-11-01 7d        as it was then, and seven days ago
+  sanderling diff https://example.org/ 2026-11-01 7d        at that time, and seven days ago
   sanderling diff https://example.org/ --html > diff.html   side by side
-  sanderling diff https://example.org/ --watch '#price'     one part of it alone
+  sanderling diff https://example.org/ --watch '#price'     only a part of the page
 """
 
 
 GROUPS = (ComparisonSettings,)
-NOTHING_WATCHED = "nothing on these pages is what --watch or --watch-text asks for; check the selector"
+NOTHING_WATCHED = "nothing on these pages matches --watch or --watch-text; check the selector"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +92,7 @@ def _select_versions(
     version_args: list[str], stored_versions: list[ArchivedVersion], url: str, replaced_note: str
 ) -> tuple[ArchivedVersion, ArchivedVersion]:
     if not stored_versions:
-        raise UsageError(f"no version of {url} is stored; sanderling explain says what became of it")
+        raise UsageError(f"no version of {url} is stored; see sanderling explain")
     if len(stored_versions) < 2:
         raise UsageError(
             f"there is only one version of {url}; it did not change since it was first seen{replaced_note}"

@@ -16,13 +16,13 @@ EXAMPLES = """\
 examples:
   sanderling experiment list
   sanderling experiment ahp_ranking gpc_depth
-  sanderling experiment all                     what make tables runs; exit code 1 if a number left its tolerance
+  sanderling experiment all                     as make tables; exit code 1 if a number left its tolerance
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("name", nargs="+", metavar="list|NAME|all", help="which experiments")
+    parser.add_argument("name", nargs="+", metavar="list|NAME|all", help="experiments to run")
 
 
 def run(call: CommandCall) -> int:

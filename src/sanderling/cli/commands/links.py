@@ -20,8 +20,8 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("url", help="a known URL")
-    parser.add_argument("--forward", action="store_true", help="only where it links to")
-    parser.add_argument("--back", action="store_true", help="only who links to it")
+    parser.add_argument("--forward", action="store_true", help="only outgoing links")
+    parser.add_argument("--back", action="store_true", help="only incoming links")
 
 
 def run(call: CommandCall) -> int:

@@ -46,13 +46,13 @@ examples:
   sanderling migrant watch https://www.example.org/ --migrant https://www.example.org:8443 --key crawler.key --for 1h
 
 host.toml:
-  name = "www.example.org:8443"       # what senders call this host
+  name = "www.example.org:8443"       # name of this migrant in requests
   listen = "0.0.0.0:8443"
   certificate = "cert.pem"            # with private_key; without them the service speaks plain HTTP
   private_key = "key.pem"
   [[site]]
   site = "https://www.example.org"
-  root = "/var/www/html"              # or address = "127.0.0.1": ask the web server there
+  root = "/var/www/html"              # or address = "127.0.0.1": request pages from the web server there
   not_paths = ["/private/"]
   hours = "22-6"                      # UTC
   pages_per_second = 50
@@ -65,24 +65,24 @@ ACTIONS = ("run", "keygen", "allow", "watch")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
-    parser.add_argument("what", help="the rules (run), a key file (keygen, allow) or a URL (watch)")
-    parser.add_argument("--name", default="", help="whose key it is (allow)")
-    parser.add_argument("--senders", default="senders", metavar="FILE", help="where to add it (allow; default senders)")
+    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="action")
+    parser.add_argument("what", help="rules file (run), key file (keygen, allow), or URL (watch)")
+    parser.add_argument("--name", default="", help="name of the sender (allow)")
+    parser.add_argument("--senders", default="senders", metavar="FILE", help="list of senders (allow; default senders)")
     parser.add_argument(
         "--for",
         dest="seconds",
         type=parse_positive_duration,
         default=3600.0,
         metavar="TIME",
-        help="how long to watch, a day at most (default 1h)",
+        help="duration, at most a day (default 1h)",
     )
     parser.add_argument(
         "--every",
         type=parse_positive_duration,
         default=60.0,
         metavar="TIME",
-        help="between two looks (watch; default 1m)",
+        help="interval between two checks (watch; default 1m)",
     )
 
 
@@ -119,7 +119,7 @@ def allow_sender(call: CommandCall) -> int:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{file} holds no public key; it is the line in the .pub file") from None
+        raise UsageError(f"{file} does not contain a public key; use the .pub file") from None
     add_sender(Path(call.args.senders), public, call.args.name)
     print_message(call, f"{call.args.name or public} may send requests to migrants that use {call.args.senders}")
     return 0
@@ -146,11 +146,9 @@ def watch_site(call: CommandCall) -> int:
     workers = call.get_settings(WorkerSettings)
     spelling = normalize_url(call.args.what)
     if spelling is None or len(workers.migrant) != 1 or not workers.key:
-        raise UsageError(
-            "say what to watch and how: sanderling migrant watch URL --migrant https://host:8443 --key FILE"
-        )
+        raise UsageError("URL or migrant missing: sanderling migrant watch URL --migrant https://host:8443 --key FILE")
     if call.args.seconds > MAX_REQUEST_SECONDS:
-        raise UsageError("--for: a letter stays for a day at most; write 1d and send another then")
+        raise UsageError("--for is at most 1d; start another watch after that")
     post = MigrantClient(
         MigrantAddress(
             workers.migrant[0].rstrip("/"), workers.key, workers.migrant_ca, DEFAULT_TIMEOUT_SECONDS + call.args.every

@@ -30,10 +30,10 @@ EXAMPLES = """\
 examples:
   sanderling pages --json | head
   sanderling pages --url '*/docs/*' --mime text/html --since 7d
-  sanderling pages --status 301            redirects; --status all: everything that answered
+  sanderling pages --status 301            redirects; --status all: every response
   sanderling pages --reason robots         skipped for this reason
-  sanderling pages --duplicates            copies to the byte; --near: pages that read nearly like another
-  sanderling pages --notices               logins, outages: is the page itself behind one?
+  sanderling pages --duplicates            identical copies; --near: near duplicates
+  sanderling pages --notices               pages that look like a login or an outage
 """
 
 match_status = re.compile(r"all|[1-5](?:xx|\d\d)").fullmatch
@@ -42,18 +42,18 @@ REASONS = {*Reason, *UrlState, *FinishReason, "waiting"} - {""}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--skipped", action="store_true", help="URLs that were met and are not stored, and why")
-    parser.add_argument("--reason", help="of skipped URLs: only this reason")
+    parser.add_argument("--skipped", action="store_true", help="URLs that are not stored, with the reason")
+    parser.add_argument("--reason", help="only URLs skipped for this reason")
     parser.add_argument("--url", metavar="PATTERN", help="only URLs that match this pattern (* matches anything)")
     parser.add_argument("--status", default="2xx", help="HTTP status, 2xx (default), 3xx ..., or all")
     parser.add_argument("--mime", help="only this media type, e.g. text/html or image/*")
     parser.add_argument("--since", metavar="TIME", help="visited since then: 2026-11-15, 7d, 2h")
     parser.add_argument("--changed", action="store_true", help="only pages that changed since they were first seen")
-    parser.add_argument("--duplicates", action="store_true", help="only pages whose body is that of another page")
+    parser.add_argument("--duplicates", action="store_true", help="only pages with the same body as another page")
     parser.add_argument("--near", action="store_true", help="only near duplicates of a page fetched before")
-    parser.add_argument("--notices", action="store_true", help="only pages that read like a notice: an outage, a login")
+    parser.add_argument("--notices", action="store_true", help="only pages that look like a notice: an outage, a login")
     parser.add_argument(
-        "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="at most so many"
+        "--first", "--limit", dest="first", type=parse_whole_number, metavar="N", help="maximum number of pages"
     )
 
 
@@ -63,7 +63,7 @@ def run(call: CommandCall) -> int:
     if reason is not None and reason not in REASONS:
         raise UsageError(f"there is no reason {reason!r}{suggest_or_list_names(reason, sorted(REASONS))}")
     if not match_status(call.args.status):
-        raise UsageError(f"--status {call.args.status!r} is no HTTP status; write 404, 4xx or all")
+        raise UsageError(f"--status {call.args.status!r} is not an HTTP status; use 404, 4xx or all")
     with open_collection_read_only(call.collection) as collection:
         if call.args.skipped or reason:
             rows = select_skipped(call, load_skipped_urls(collection.db), CollectionMeta(collection.db).finish_reason)

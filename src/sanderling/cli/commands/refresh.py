@@ -48,10 +48,10 @@ from sanderling.workers.parking import park_workers
 HELP = "Revisit pages that are due, with conditional requests. Sitemaps and feeds are read first."
 EXAMPLES = """\
 examples:
-  sanderling refresh                             what is due now
-  sanderling refresh --dry-run                   what would be visited, and why
-  sanderling refresh --all                       everything, due or not
-  sanderling refresh --watch --budget 5000/day   stay, and keep the collection fresh
+  sanderling refresh                             pages that are due
+  sanderling refresh --dry-run                   due pages, with the reason
+  sanderling refresh --all                       all pages, due or not
+  sanderling refresh --watch --budget 5000/day   stay running and revisit pages when due
 """
 GROUPS = (
     RevisitSettings,
@@ -71,10 +71,10 @@ G = TypeVar("G", bound=Struct)
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--once", action="store_true", help="what is due now (default)")
-    modes.add_argument("--all", action="store_true", help="everything now, due or not, whatever the budget")
-    modes.add_argument("--watch", action="store_true", help="stay and keep it fresh until Ctrl-C")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be visited and why; ask nothing")
+    modes.add_argument("--once", action="store_true", help="pages that are due (default)")
+    modes.add_argument("--all", action="store_true", help="all pages now, due or not, without the budget")
+    modes.add_argument("--watch", action="store_true", help="stay running and revisit pages when due, until Ctrl-C")
+    parser.add_argument("--dry-run", action="store_true", help="list due pages with the reason; send no requests")
 
 
 def run(call: CommandCall) -> int:
@@ -94,9 +94,11 @@ def run(call: CommandCall) -> int:
     ):
         summary = refresh(call.collection, request, mode, on_start=begin, on_tick=look)
     for host in () if call.quiet else summary.unreachable[:MAX_NAMED_HOSTS]:
-        print(f"sanderling: {host} could not be reached; its pages stay as they are, for the next try", file=sys.stderr)
+        print(
+            f"sanderling: {host} could not be reached; its pages are tried again by the next refresh", file=sys.stderr
+        )
     if not summary.visited and is_collection_empty(call):
-        print(f"sanderling: {call.collection} holds no page to visit again; crawl first", file=sys.stderr)
+        print(f"sanderling: {call.collection} contains no pages; run sanderling crawl first", file=sys.stderr)
     with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
         print_summary(call, summary)
     if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == FinishReason.DONE:
@@ -172,4 +174,4 @@ def print_summary(call: CommandCall, summary: RefreshSummary) -> None:
         for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved"):
             print(f"  {name.replace('_', ' '):<13} {getattr(summary, name):,}")
         print(f"  {'downloaded':<13} {format_size(summary.bytes)} in {summary.seconds:.1f} s")
-        print(f"  {'not needed':<13} {format_size(summary.bytes_saved)}, because the server said: not modified")
+        print(f"  {'not needed':<13} {format_size(summary.bytes_saved)}, saved by 304 Not Modified")

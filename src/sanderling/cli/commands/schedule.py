@@ -16,7 +16,7 @@ HELP = "Show how workers are assigned: criterion weights, consistency, and the l
 EXAMPLES = """\
 examples:
   sanderling schedule --show
-  sanderling schedule --show -C my-site          while a crawl runs there, or after it: the last choice too
+  sanderling schedule --show -C my-site          of a running or completed crawl, with the last choice
   sanderling schedule --show --schedule wrr
 
 in sanderling.toml:

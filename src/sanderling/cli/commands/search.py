@@ -22,7 +22,7 @@ EXAMPLES = """\
 examples:
   sanderling search tide tables
   sanderling search '"high water" -storm site:example.org type:pdf changed:30d'
-  sanderling search 'harbour asof:2026-01-31'      as the pages were then
+  sanderling search 'harbour asof:2026-01-31'      versions of that date
   sanderling search harbour --explain --json
 """
 
@@ -39,13 +39,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_whole_number,
         default=10,
         metavar="N",
-        help="so many results (default 10)",
+        help="number of results (default 10)",
     )
     parser.add_argument(
-        "--from", type=parse_whole_number, default=1, metavar="N", dest="start", help="begin at this result"
+        "--from", type=parse_whole_number, default=1, metavar="N", dest="start", help="number of the first result"
     )
-    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
-    parser.add_argument("--no-update", action="store_true", help="search the index as it is")
+    parser.add_argument("--explain", action="store_true", help="explain each score")
+    parser.add_argument("--no-update", action="store_true", help="do not update the index first")
 
 
 def run(call: CommandCall) -> int:
@@ -126,7 +126,7 @@ def _print_results(results: "SearchResults", *, explain: bool, highlight: tuple[
     if results.corrected_query:
         print(f"showing results for: {results.corrected_query}\n")
     if results.is_relaxed:
-        print("few pages have all the words; pages with some of them follow\n")
+        print("few pages contain all words; pages with some of them follow\n")
     for hit in results.hits:
         print(f"{hit.position:>3}  {format_pieces(hit.title, highlight) or hit.url}\n     {hit.url}")
         print(f"     {fold_line(format_pieces(hit.snippet, highlight), 5)}")

@@ -12,7 +12,7 @@ EXAMPLES = """\
 examples:
   sanderling serve
   sanderling serve -C archive-2026 --port 8500
-  sanderling serve --host 0.0.0.0 --host-name search.example.org     beyond this machine; put TLS before it
+  sanderling serve --host 0.0.0.0 --host-name search.example.org     reachable from other machines; use a TLS proxy
 """
 
 
@@ -23,13 +23,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--port", type=int, default=8420, help="port (default 8420; 0: any free one)")
     parser.add_argument(
-        "--host-name", action="append", default=[], metavar="NAME", help="name it is reached by (repeatable)"
+        "--host-name", action="append", default=[], metavar="NAME", help="accepted host name (repeatable)"
     )
     parser.add_argument(
         "--trust-proxy", action="append", default=[], metavar="ADDRESS",
-        help="address or network of a proxy whose X-Forwarded-For is believed (repeatable; default: of none)",
+        help="address or network of a proxy whose X-Forwarded-For is trusted (repeatable; default: none)",
     )  # fmt: skip
-    parser.add_argument("--no-index", action="store_true", help="do not keep the search index up to date")
+    parser.add_argument("--no-index", action="store_true", help="do not update the search index")
 
 
 def _parse_network(text: str) -> str:

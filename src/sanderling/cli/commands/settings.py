@@ -11,7 +11,7 @@ EXAMPLES = """\
 examples:
   sanderling settings
   SANDERLING_DELAY=2 sanderling settings --json
-  SANDERLING_SETTINGS=~/mine.toml sanderling settings     # as --settings does
+  SANDERLING_SETTINGS=~/mine.toml sanderling settings     # same as --settings
 """
 
 

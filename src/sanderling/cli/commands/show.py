@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--markdown", action="store_true", help="the main content as Markdown, with absolute links")
     form.add_argument("--data", action="store_true", help="JSON-LD, microdata, OpenGraph and RDFa as JSON")
     form.add_argument("--headers", action="store_true", help="status and headers")
-    parser.add_argument("--at", metavar="TIME", help="as it was then: 2026-11-15, 7d (ago)")
+    parser.add_argument("--at", metavar="TIME", help="the version of this time: 2026-11-15, 7d (ago)")
 
 
 def run(call: CommandCall) -> int:

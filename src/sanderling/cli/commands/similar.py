@@ -43,8 +43,8 @@ examples:
   sanderling similar https://shop.example/p/17 --stored              among the stored pages
   sanderling similar https://shop.example/p/17 https://shop.example/p/4 --limit 200
   sanderling similar https://shop.example/p/17 --stored --export csv > products.csv
-  sanderling similar https://shop.example/p/17 --watch               and those that appear later
-  sanderling similar --briefs                                        what users searched for and did not find
+  sanderling similar https://shop.example/p/17 --watch               stay running and report new pages
+  sanderling similar --briefs                                        crawl for unmet queries of search users
 """
 GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings, WorkerSettings, IndexSettings)
 DEFAULT_LIMIT = 100
@@ -62,11 +62,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", dest="most", type=parse_whole_number, metavar="N", help=f"at most so many (web: {DEFAULT_LIMIT})"
     )
     parser.add_argument(
-        "--fetches", type=parse_whole_number, metavar="N", help="pages to fetch at most (default: twice the limit)"
+        "--fetches",
+        type=parse_whole_number,
+        metavar="N",
+        help="maximum number of pages to fetch (default: twice the limit)",
     )
-    parser.add_argument("--threshold", type=parse_share, metavar="X", help="only at least this similar, from 0 to 1")
+    parser.add_argument("--threshold", type=parse_share, metavar="X", help="minimum similarity, from 0 to 1")
     parser.add_argument("--exact", action="store_true", help="compare whole trees (Simple Tree Matching); slower")
-    parser.add_argument("--watch", action="store_true", help="stay and report those that appear later, until Ctrl-C")
+    parser.add_argument("--watch", action="store_true", help="stay running and report new pages, until Ctrl-C")
     parser.add_argument("--export", choices=("csv", "json"), help="print the fields of the pages found as a table")
 
 
@@ -161,11 +164,11 @@ def _mark_as_web(page: SimilarPage) -> SimilarPage:
 
 def _validate_arguments(call: CommandCall) -> None:
     if bool(call.args.url) == call.args.briefs:
-        raise UsageError("give a sample page, or --briefs for what users of the search page asked for")
+        raise UsageError("no sample page given; --briefs crawls for unmet queries")
     if call.args.most is not None and call.args.most < 1:
         raise UsageError(f"--limit {call.args.most} finds nothing: ask for at least 1")
     if call.args.watch and call.args.stored:
-        raise UsageError("--watch goes to the web and --stored does not: leave one of them out")
+        raise UsageError("--watch and --stored cannot be used together")
 
 
 def _build_request(call: CommandCall) -> CrawlRequest:

@@ -27,7 +27,7 @@ examples:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--site", metavar="URL", help="of which host, where the collection has several")
+    parser.add_argument("--site", metavar="URL", help="site, if the collection has several")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for the files (default: standard output)")
 
 
@@ -67,10 +67,10 @@ def select_host(collection: StoredCollection, site: str | None) -> str:
         return get_host(resolve_known_url(collection, site)[1])
     rows = count_pages_by_host(collection.db)
     if not rows:
-        raise UsageError(f"{collection.folder} holds no pages yet")
+        raise UsageError(f"{collection.folder} contains no pages yet")
     if len(rows) > 1:
         names = ", ".join(name for name, _ in rows[:5])
-        raise UsageError(f"a sitemap speaks for one host: say which with --site ({names})")
+        raise UsageError(f"a sitemap lists the pages of one host; choose it with --site ({names})")
     return str(rows[0][0])
 
 

@@ -66,7 +66,7 @@ def _print_status(state: dict[str, object]) -> None:
     _print_duplicates(state["duplicates"])
     _print_levels(state)
     if state["forgetting"]:
-        print("  forget    was cut short; sanderling delete goes on with it")
+        print("  delete    was interrupted; sanderling delete finishes it")
     held = state["held"]
     for host in held if isinstance(held, list) else []:
         print(
@@ -95,9 +95,9 @@ def _print_duplicates(duplicates: object) -> None:
     """Print duplicate links and pages."""
     assert isinstance(duplicates, dict)
     if duplicates["links"]:
-        print(f"  links     {duplicates['links']:,} found, {duplicates['link_share']:.1%} to URLs met before")
+        print(f"  links     {duplicates['links']:,} found, {duplicates['link_share']:.1%} to known URLs")
     if duplicates["cache_lookups"]:  # not before the end of the first run
-        print(f"  look-ups  {duplicates['cache_hit_ratio']:.1%} needed no disk")
+        print(f"  look-ups  {duplicates['cache_hit_ratio']:.1%} answered from memory")
     if duplicate_counts := [
         f"{duplicates[name]:,} {words}" for name, words in DUPLICATE_LABELS.items() if duplicates[name]
     ]:

@@ -12,8 +12,8 @@ from sanderling.templates.template_indexer import load_page_views, open_structur
 HELP = "List the page templates of the stored sites, rarest first."
 EXAMPLES = """\
 examples:
-  sanderling templates                         of every stored site
-  sanderling templates --site example.org      of one
+  sanderling templates                         all stored sites
+  sanderling templates --site example.org      one site
   sanderling templates --json | head
 """
 
@@ -22,7 +22,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("--site", help="only hosts whose name contains this")
     parser.add_argument(
-        "--least", type=parse_whole_number, default=1, metavar="N", help="only templates of at least so many pages"
+        "--least",
+        type=parse_whole_number,
+        default=1,
+        metavar="N",
+        help="only templates with at least this number of pages",
     )
 
 
@@ -57,5 +61,5 @@ def list_sites(db: Connection, name_part: str | None) -> list[tuple[int, str]]:
     found = [(int(id_), str(name)) for id_, name in db.execute("SELECT id, name FROM hosts ORDER BY name")]
     chosen = [(id_, name) for id_, name in found if name_part is None or name_part in name]
     if not chosen and name_part is not None:
-        raise UsageError(f"no stored site is called {name_part!r}; sanderling templates alone names them")
+        raise UsageError(f"no stored site is named {name_part!r}; sanderling templates lists them")
     return chosen

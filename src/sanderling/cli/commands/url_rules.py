@@ -25,11 +25,11 @@ from sanderling.urls.scope import is_wildcard_match
 HELP = "Show learned URL rules (DUST): URL variants that return the same page. --use applies them."
 EXAMPLES = """\
 examples:
-  sanderling url-rules                         what the crawl taught, with its evidence
-  sanderling url-rules --use                   spell URLs by these rules before fetching
+  sanderling url-rules                         learned rules with their evidence
+  sanderling url-rules --use                   apply these rules before fetching
   sanderling url-rules --used                  the rules in use
-  sanderling url-rules --forget example.org    take the rules of a site back
-  sanderling url-rules --site example.org --add slash --add parameter=sid   rules you know yourself
+  sanderling url-rules --forget example.org    remove the rules of a site
+  sanderling url-rules --site example.org --add slash --add parameter=sid   your own rules
 """
 RULE_DESCRIPTIONS = {
     DustRuleKind.PARAMETER: "parameter {name} makes no difference",
@@ -44,7 +44,7 @@ RULE_DESCRIPTIONS = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--site", metavar="PATTERN", help="only sites like this: * stands for anything")
+    parser.add_argument("--site", metavar="PATTERN", help="only sites that match this pattern (* matches anything)")
     parser.add_argument("--use", action="store_true", help="use these rules from now on")
     parser.add_argument("--used", action="store_true", help="show the rules in use")
     parser.add_argument("--forget", metavar="PATTERN", help="remove the rules of matching sites")

@@ -29,7 +29,7 @@ EXAMPLES = """\
 examples:
   sanderling verify                   # exit code 0: no damage; 1: damage, listed with its remedy
   sanderling verify --json            # one object per damaged file or record
-  sanderling verify --repair          # forget lost pages, so that the next crawl fetches them again
+  sanderling verify --repair          # queue lost pages for the next crawl
 """
 EXIT_DAMAGED = 1
 REBUILT_FOLDERS = (f"{SEARCH_INDEX_FOLDER}/", f"{REPLAY_INDEX_FOLDER}/")  # built from the archive

@@ -11,11 +11,11 @@ EXAMPLES = """\
 examples:
   sanderling workers list -C my-site
   sanderling workers clone m1-3fa9c2
-  sanderling workers move m1-3fa9c2 --to https://host.example:8443     home calls it back
+  sanderling workers move m1-3fa9c2 --to https://host.example:8443     --to home calls it back
   sanderling workers pause --all && sanderling workers resume --all
   sanderling workers dispose m2-81b0aa
   sanderling workers create
-  sanderling workers make-way m1-3fa9c2                                pause all others
+  sanderling workers make-way m1-3fa9c2                                park all other workers
 """
 ACTIONS = ("list", "create", "clone", "move", "pause", "resume", "dispose", "make-way")
 COLUMNS = ("id", "state", "place", "where", "load", "given", "pages", "cpu_share", "latency_seconds", "silent")
@@ -23,17 +23,17 @@ COLUMNS = ("id", "state", "place", "where", "load", "given", "pages", "cpu_share
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
-    parser.add_argument("migrant", nargs="*", default=[], help="whom it concerns")
-    parser.add_argument("--all", action="store_true", help="all of them")
-    parser.add_argument("--to", metavar="PLACE", help="where to: home, or the address of a host given with --migrant")
+    parser.add_argument("order", choices=ACTIONS, metavar="|".join(ACTIONS), help="action")
+    parser.add_argument("migrant", nargs="*", default=[], help="worker ids")
+    parser.add_argument("--all", action="store_true", help="all workers")
+    parser.add_argument("--to", metavar="PLACE", help="target: home, or the address of a migrant given with --migrant")
 
 
 def run(call: CommandCall) -> int:
     """Send a command to the running crawl and print the reply."""
     args = call.args
     if args.order == "move" and not args.to:
-        raise UsageError("say where to: --to PLACE, or --to home")
+        raise UsageError("target missing: --to PLACE, or --to home")
     command: ControlMessage = {"do": args.order, "place": args.to, "workers": "all" if args.all else args.migrant}
     answer = send_command(call.collection, command)
     if "error" in answer:

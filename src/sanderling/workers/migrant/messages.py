@@ -23,7 +23,7 @@ else:
 KEY_HEADER = "Sanderling-Key"
 SIGNATURE_HEADER = "Sanderling-Signature"
 DICTIONARY_HEADER = "Sanderling-Memory"
-REQUEST_PATH = "/itinerary"
+REQUEST_PATH = "/request"
 MEDIA_TYPE = "application/vnd.sanderling"
 DIGEST_PREFIX_BYTES = 8  # digest bytes sent to the migrant: a collision would hide a change
 DIGEST_CHECK_BYTES = 4  # digest bytes returned with a page: enough to detect damage

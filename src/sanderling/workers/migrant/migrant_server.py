@@ -77,7 +77,7 @@ class MigrantServer(ThreadingHTTPServer):
         self.rules = rules
         self.senders_file = folder / rules.senders
         self.clock = clock
-        self.last_request_times = LastRequestTimes(folder / "letters.json")
+        self.last_request_times = LastRequestTimes(folder / "requests.json")
         self.replay_guard = ReplayGuard(clock(), self.last_request_times.issued_at_by_sender)
         self.dictionaries = DictionaryStore(folder / "memories")
         self.rate_limiters = {site.site: SiteRateLimiter(site, clock) for site in rules.site}

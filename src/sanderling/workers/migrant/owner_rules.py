@@ -103,15 +103,15 @@ class RefusalReason(StrEnum):
     UNREADABLE = "unreadable"
     TRUNCATED = "truncated"
     TOO_LARGE = "too large"
-    WRONG_RECEIVER = "for another host"
+    WRONG_RECEIVER = "for another migrant"
     EXPIRED = "expired"
-    LIFETIME_TOO_LONG = "lives too long"
-    ISSUED_IN_FUTURE = "from the future"
+    LIFETIME_TOO_LONG = "valid for too long"
+    ISSUED_IN_FUTURE = "issued in the future"
     REPLAYED = "replayed"
     UNKNOWN_SITE = "other site"
-    OUTSIDE_HOURS = "closed at this hour"
-    BUSY = "too many guests"
-    ISSUED_BEFORE_START = "written before this host began"
+    OUTSIDE_HOURS = "outside of the allowed hours"
+    BUSY = "too many connections"
+    ISSUED_BEFORE_START = "issued before this migrant started"
 
 
 class SiteRules(Struct, frozen=True, forbid_unknown_fields=True):
