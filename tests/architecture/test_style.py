@@ -182,7 +182,7 @@ def test_retired_words_are_in_no_identifier_docstring_or_comment() -> None:
 
 
 def test_retired_words_are_in_no_test_benchmark_script_or_page_of_the_docs() -> None:
-    found = []
+    found: list[str] = []
     for name, line in read_prose():
         text = re.sub(r"([a-z])([A-Z])", r"\1 \2", line).replace("beside a web server", "")
         words = RETIRED.intersection(re.findall(r"[a-z]+", text.lower()))
@@ -192,7 +192,7 @@ def test_retired_words_are_in_no_test_benchmark_script_or_page_of_the_docs() -> 
 
 
 def test_retired_words_are_in_no_message() -> None:
-    found = []
+    found: list[str] = []
     for path, tree in TREES.items():
         if name_of(path).startswith(
             ("cli/", "crawl/", "web/", "workers/", "fetch/", "search/", "config/", "errors.py")

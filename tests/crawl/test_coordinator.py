@@ -11,11 +11,12 @@ from tests.support.site import Site, tree
 from sanderling.cli.progress import stop_on_signals
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.coordinator import Coordinator, RunSetup
+from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.open_context import CrawlPlan, open_context
 from sanderling.crawl.request import parse_seed
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.crawl.stop import FinishReason
+from sanderling.crawl.worker_setup import RunSetup
 from sanderling.db.connection import transaction
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_store import FrontierEntry

@@ -103,7 +103,7 @@ class PageStorage(Struct, frozen=True):
 
 
 class RevisitServices(Struct, frozen=True):
-    """When pages are visited again, and what sites announce about that."""
+    """Schedule of revisits, and announcements of sites."""
 
     schedule: RevisitSchedule
     change_lists: ChangeLists

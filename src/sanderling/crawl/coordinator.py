@@ -4,24 +4,21 @@ Each turn receives worker reports, stores and commits them, resolves hosts, disp
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from msgspec import Struct
-
-from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.dispatch import NO_LIMIT, Dispatcher, WorkerEngine
 from sanderling.crawl.host_dns import HostResolver
 from sanderling.crawl.result_batch import BATCH_SECONDS, ResultBatcher
-from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason, describe_low_disk
+from sanderling.crawl.stop import CrawlProgress, FinishReason, describe_low_disk
 from sanderling.crawl.worker_recovery import WorkerRecovery
+from sanderling.crawl.worker_setup import RunSetup
 from sanderling.db.connection import rollback, transaction
 from sanderling.errors import DiskFull
 from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_settings import MAX_LATENCY_DELAY
-from sanderling.models import Host, Outcome, WorkerReport
+from sanderling.models import Outcome, WorkerReport
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.admin import WorkerAdmin
 from sanderling.workers.assignment.report import AssignmentReport, build_report
@@ -38,22 +35,6 @@ TICK_SECONDS = 0.5
 MAX_WAIT_SECONDS = 600.0  # a longer back-off is left to the next run
 ADMIN_POLL_SECONDS = 0.1
 MAX_CONSECUTIVE_LOSSES = 50  # crashes in a row: the cause is this machine, not a page
-
-
-class RunSetup(Struct, frozen=True):
-    """How a coordinator runs: its limits and workers, and where due pages come from."""
-
-    folder: Path
-    limits: CrawlLimits = CrawlLimits()
-    worker_count: int = 1
-    max_workers: int = 0  # 0: the number of workers does not follow the load
-    capacity_by_migrant: Mapping[str, int] = {}  # tasks of each migrant next to a web server; each gets a worker
-    list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
-    allow_private: bool = False
-    earlier_page_count: int = 0  # pages fetched in this session by earlier runs
-    queue_due_pages: Callable[[float], int] | None = None  # returns their number; None: not a refresh
-    is_continuous: bool = False  # wait for pages to become due instead of finishing
-    clock: Clock = system_clock
 
 
 class Coordinator:

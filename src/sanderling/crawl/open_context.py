@@ -62,7 +62,7 @@ log = logging.getLogger(__name__)
 
 
 class CrawlPlan(Struct, frozen=True):
-    """What is decided about a run before its collection is opened."""
+    """Plan of a run, made before its collection is opened."""
 
     folder: Path
     request: CrawlRequest
@@ -206,7 +206,7 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
 
 
 def _load_scope_rule(db: Connection, plan: CrawlPlan) -> ScopeRule:
-    """Build the scope from old and new watched pages and seeds, and store the new ones."""
+    """Build the scope from stored and new seeds and watched pages, and store them."""
     meta, scope = CollectionMeta(db), plan.request.scope
     pages = [Url(url) for url in dict.fromkeys([*meta.watched_pages, *(page.url for page in plan.pages)])]
     if plan.pages:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import SITEMAP_RANK, CrawlContext, RunStats
-from sanderling.crawl.coordinator import Coordinator, RunSetup, WorkerEngine
+from sanderling.crawl.coordinator import Coordinator, WorkerEngine
 from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
     MAX_QUEUED_AT_ONCE,
@@ -26,7 +26,7 @@ from sanderling.crawl.run import collect_settings, enforce_collection_limit, rec
 from sanderling.crawl.stages.resources import RESOURCE_RANK
 from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.crawl.watched_pages import NO_WATCHED_URLS, WatchedUrls, add_watched_urls
-from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
+from sanderling.crawl.worker_setup import RunSetup, build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.db.connection import transaction
 from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError

@@ -1,17 +1,20 @@
 """Start worker engines, and derive the setup of a run."""
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
-from sanderling.clock import Clock, MonotonicClock
+from sanderling.clock import Clock, MonotonicClock, system_clock
 from sanderling.config.settings import AUTO_WORKERS, WorkerSettings
-from sanderling.crawl.coordinator import RunSetup, WorkerEngine
+from sanderling.crawl.dispatch import WorkerEngine
 from sanderling.crawl.request import AUTO_MAX_WORKERS, CrawlRequest, build_fetch_settings, count_workers
 from sanderling.crawl.stop import CrawlLimits
 from sanderling.errors import UsageError
 from sanderling.fetch.template_filter import has_parked_pages
+from sanderling.models import Host
 from sanderling.workers.assignment.strategies import HOST_BOUND_STRATEGIES
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
@@ -21,6 +24,22 @@ from sanderling.workers.spawn import SpawnedProcess, spawn_workers
 
 PARKED_FOLDER = "migrants"  # in a collection: pages that workers keep because they do not match the template filter
 MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
+
+
+class RunSetup(Struct, frozen=True):
+    """How a coordinator runs: its limits and workers, and where due pages come from."""
+
+    folder: Path
+    limits: CrawlLimits = CrawlLimits()
+    worker_count: int = 1
+    max_workers: int = 0  # 0: the number of workers does not follow the load
+    capacity_by_migrant: Mapping[str, int] = {}  # tasks of each migrant next to a web server; each gets a worker
+    list_migrant_sites: Callable[[], frozenset[Host]] = frozenset  # sites that migrants fetch now
+    allow_private: bool = False
+    earlier_page_count: int = 0  # pages fetched in this session by earlier runs
+    queue_due_pages: Callable[[float], int] | None = None  # returns their number; None: not a refresh
+    is_continuous: bool = False  # wait for pages to become due instead of finishing
+    clock: Clock = system_clock
 
 
 def prespawn_workers(
