@@ -109,6 +109,17 @@ OTHER_MEANINGS = {  # page texts, stored names, and other meanings of a retired 
     "twin": '"twin"',
     "verdict": '"verdict"|a7verdict',
 }
+ACROSS_MODULES = (  # behavior of several modules together
+    "api/", "architecture/", "conformance/", "experiments/", "hostile/",
+    "changes/test_mutations", "changes/test_stored_formats", "changes/test_whole_pages", "cli/test_changed_counts",
+    "cli/test_read_only", "cli/test_streams", "crawl/stages/test_change_lists", "crawl/stages/test_missing_pages",
+    "crawl/test_crash_recovery", "crawl/test_politeness", "crawl/test_revisit_days",
+    "deletion/test_stored_formats", "fingerprint/test_version",
+    "frontier/ordering/test_orderings", "monitor/", "publisher/test_frameworks", "publisher/test_nginx",
+    "revisit/", "search/test_collections", "search/test_indexer_kill", "storage/test_older_collection", "templates/",
+    "web/test_browser", "web/test_search_commands", "workers/assignment/test_simulation",
+    "workers/test_link_failures", "workers/test_template_filters",
+)  # fmt: skip
 SAME_NAME = ("cli/commands", "db/schema")  # a command or schema module is named after its subject
 
 
@@ -167,6 +178,15 @@ def test_modules_have_unique_names() -> None:
     paths = [path for path in MODULES if not path.stem.startswith("__") and not name_of(path).startswith(SAME_NAME)]
     counts = Counter(path.stem for path in paths)
     assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
+def test_tests_mirror_modules() -> None:
+    modules = {name_of(path).removesuffix(".py") for path in MODULES} | {"cli/init"}
+    tests = Path(__file__).parents[1]
+    paths = [path.relative_to(tests) for path in tests.rglob("test_*.py")]
+    names = {path.as_posix(): path.with_name(path.stem.removeprefix("test_")).as_posix() for path in paths}
+    found = {path for path, name in names.items() if name not in modules and not path.startswith(ACROSS_MODULES)}
+    assert found == set(), "one test file per module at the mirrored path, or in ACROSS_MODULES"
 
 
 def test_retired_words_are_in_no_identifier_docstring_or_comment() -> None:

@@ -1,12 +1,18 @@
+"""Test `sanderling crawl`."""
+
 import json
 from pathlib import Path
 
 import pytest
 from tests.support.output import read_json_lines
-from tests.support.site import Page, Site, html, redirect, tree
+from tests.support.site import Page, Site, free_port, html, redirect, tree
 
 from sanderling import __version__
 from sanderling.cli import main
+from sanderling.errors import UsageError
+from sanderling.web.crawl_view import CollectionCrawlView
+
+FLAGS = ["--delay", "0", "--allow-private", "--workers", "1"]
 
 
 def test_summary_is_the_last_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -163,3 +169,55 @@ def test_invalid_store_is_not_saved(tmp_path: Path) -> None:
         line = ["crawl", site.root + "/", "-C", str(tmp_path), "--delay", "0", "--allow-private", "--workers", "1"]
         assert main([*line, "--store", "mysql://x"]) == 4
         assert main(line) == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--order", "galaxy"], "unknown ordering 'galaxy'; choose from breadth, depth, pvalue"),
+        (["--order", "pagerank+depth"], "depth cannot be mixed with other orderings; choose from: breadth"),
+        (["--order", "fish"], "needs a topic: --query"),
+        (["--order", "popularity"], "--access-log FILE"),
+        (["--query", ""], "--query is empty"),
+        (["--query", "of the"], "contains no usable word; write for example --query"),
+        (["--like-text", "nowhere.txt"], "cannot read --like-text nowhere.txt"),
+        (["--depth", "deep"], "give a number of levels such as 3, poisson:10"),
+        (["--depth", "poisson:99"], "between 0 and 35, not 99: give a number of levels"),
+        (["--keep", "many"], "not a whole number"),
+    ],
+)
+def test_invalid_order_is_a_usage_error_with_the_alternatives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    code = main(["crawl", "http://127.0.0.1:9/", "--allow-private", "-C", str(tmp_path / "c"), *flags])
+    assert code == UsageError.exit_code
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "c").exists()
+
+
+def test_links_to_other_sites_are_not_counted_as_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html("https://other.example/a", "/missing", text="home")}) as site:
+        assert main(["crawl", site.root + "/", *FLAGS, "--json", "-C", str(tmp_path)]) == 0
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (summary["skipped"], summary["out_of_scope"]) == (0, 1)
+    main(["status", "--json", "-C", str(tmp_path)])
+    status = json.loads(capsys.readouterr().out)
+    assert (status["skipped"], status["out_of_scope"]) == ({}, 1)
+    errors = CollectionCrawlView(tmp_path).list_errors(9)
+    assert [row.url for row in errors] == [site.root + "/missing"], "guessed sitemaps are no errors"
+
+
+def test_refused_connection_is_a_failure_and_the_crawl_is_not_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sanderling.frontier.hosts.compute_backoff", lambda *_: 0.01)
+    assert main(["crawl", f"http://127.0.0.1:{free_port()}/", *FLAGS, "-C", str(tmp_path)]) == 9
+    out = capsys.readouterr().out
+    assert out.startswith("nothing could be fetched: ")
+    assert out.split("failed")[1].split()[0] == "1"
+    assert out.split("skipped")[1].split()[0] == "0"
+    main(["pages", "--skipped", "--json", "-C", str(tmp_path)])
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (row["state"], row["reason"]) == ("failed", "robots_unreachable")
