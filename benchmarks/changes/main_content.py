@@ -25,6 +25,7 @@ from statistics import fmean
 
 from sanderling.content.extract import extract_blocks
 from sanderling.html.parser import parse_html
+from sanderling.html.reading import select_main_content
 from sanderling.html.text import render_text
 
 Extractor = Callable[[bytes], str]
@@ -73,6 +74,7 @@ def extractors() -> dict[str, Extractor]:
     """Return the extractors that are installed, ours first."""
     found: dict[str, Extractor] = {
         "sanderling": main_content,
+        "for reading": main_content_for_reading,
         "all visible text": lambda body: render_text(parse_html(body)),
     }
     for name, module, build in (
@@ -93,6 +95,12 @@ def main_content(body: bytes) -> str:
     """Return the lines of a page that the change detection takes for main content."""
     page = extract_blocks(parse_html(body))
     return "\n".join(line for line, is_main in zip(page.lines, page.main_mask, strict=True) if is_main)
+
+
+def main_content_for_reading(body: bytes) -> str:
+    """Return the text that `show --markdown` converts."""
+    element = select_main_content(parse_html(body))
+    return render_text(parse_html(element.html.encode()))
 
 
 def _trafilatura(body: bytes) -> str:
