@@ -31,7 +31,7 @@ def test_full_disk_while_writing_returns_3(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("sanderling.cli.commands.export.os.replace", refuse)
+    monkeypatch.setattr("sanderling.api.catalog_export.os.replace", refuse)
     monkeypatch.setattr("sanderling.cli.commands.sitemap.Path.write_bytes", refuse)
     assert main([*command.split(), str(tmp_path / "out"), "-C", crawled_site[1]]) == 3
     assert not list(tmp_path.glob("*.part"))
