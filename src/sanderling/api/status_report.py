@@ -5,10 +5,12 @@ from collections import Counter
 
 import msgspec
 
+from sanderling import __version__
 from sanderling.config.time_format import format_iso
 from sanderling.crawl.depth import load_drawn_depths, load_level_counts
 from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.html.native import NATIVE
 from sanderling.models import UrlState
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.collection_meta import CollectionMeta
@@ -28,6 +30,8 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
     totals, meta = load_totals(db), CollectionMeta(db)
     run = db.execute("SELECT started, ended, finish_reason, command FROM runs ORDER BY id DESC LIMIT 1").fetchone()
     return {
+        "version": __version__,
+        "page_scanner": "compiled" if NATIVE else "python",
         "collection": str(collection.folder),
         "session": meta.session,
         "complete": meta.is_complete,

@@ -21,6 +21,7 @@ DUPLICATE_LABELS = {
     "near_duplicate_pages": "near duplicates",
     "noncanonical_pages": "with another canonical URL",
 }
+PAGE_SCANNERS = {"compiled": "compiled page scanner", "python": "without the compiled page scanner (slower)"}
 VALUE_INDENT = 12  # columns before a value
 MAX_SHOWN_LEVELS = 12  # rows of them for a person
 
@@ -44,6 +45,7 @@ def _print_status(state: dict[str, object]) -> None:
     urls = state["urls"]
     assert isinstance(urls, dict)
     print(f"{state['collection']}: {state['pages']:,} pages, {format_size(float(str(state['bytes'])))}")
+    print(f"  software  Sanderling {state['version']}, {PAGE_SCANNERS[str(state['page_scanner'])]}")
     print(f"  seeds     {_format_seeds(state['seeds'])}")
     print(f"  session   {state['session']}, {'complete' if state['complete'] else 'unfinished'}")
     print(f"  archive   {format_size(float(str(state['archive_bytes'])))} of WARC")
