@@ -1,4 +1,4 @@
-"""Group a change that several pages of a site share into one event, such as a banner, a menu entry, or a script."""
+"""Group a change that several pages of a site share into a single event, such as a banner, a menu entry, or a script."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ def build_text_key(text: ChangedText) -> TextKey:
 
 
 def group_changes(items: Sequence[ReportedChange], min_pages: int = MIN_SHARED_PAGES) -> list[ReportedChange]:
-    """Return the changes with one event for each shared text, in the order of their newest change.
+    """Return the changes with a single event for each shared text, in the order of their newest change.
 
     A change remains alone with the texts that are its own; without any it is part of the event.
     """

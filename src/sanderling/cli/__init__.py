@@ -26,6 +26,7 @@ COMMAND_GROUPS = {
     "everyday": {
         "crawl": "crawl sites into a collection, or resume an interrupted crawl",
         "refresh": "revisit pages that are due, once or continuously (--watch)",
+        "watch": "watch pages or sites, and get notified of each change",
         "changes": "list changes: kind, significance, changed words; feeds and alerts",
         "search": "full-text search of the stored pages",
         "serve": "web interface: search, stored pages, diffs, dashboard, API",

@@ -54,7 +54,7 @@ COMMAND_SYNONYMS = {
     "mirror": "crawl", "normalize": "check url", "parsechecker": "check parse", "purge": "delete --not-seen",
     "queue": "pages --skipped", "resume": "crawl", "robots": "check robots",
     "robotsparser": "check robots", "start": "crawl", "stats": "status", "version": "--version", "view": "show",
-    "watch": "refresh --watch", "worker": "workers",
+    "monitor": "watch", "worker": "workers",
     "dust": "url-rules", "forget": "delete", "host": "migrant", "like": "similar", "migrants": "workers",
 }  # fmt: skip
 """Former command names and names used by other crawlers, with their equivalent."""

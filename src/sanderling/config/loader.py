@@ -206,7 +206,14 @@ def _read_file(file: Path | None) -> list[tuple[str, object, str]]:
         raise UsageError(f"cannot read the settings file {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} is not valid TOML: {error}") from None
-    return [(key.replace("-", "_"), value, str(file)) for key, value in content.items()]
+    return [
+        (key.replace("-", "_"), value, str(file)) for key, value in content.items() if not _is_table_list(key, value)
+    ]
+
+
+def _is_table_list(key: str, value: object) -> bool:
+    """Return whether this is `[[watch]]`, which `sanderling watch` reads."""
+    return key == "watch" and isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _read_environment(environ: Mapping[str, str]) -> list[tuple[str, object, str]]:

@@ -12,6 +12,7 @@ from sanderling.html.parser import Document
 from sanderling.html.text import render_text
 
 MAX_NOTICE_WORDS = 200  # a longer page has other content
+MAX_OUTAGE_WORDS = 60
 # Keys: substrings required by the pattern, as a prefilter that rejects nearly all pages.
 NOT_FOUND_PHRASES = {
     "404": r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b",
@@ -156,6 +157,15 @@ def detect_soft_error(tree: Document, raw_text: str, body: bytes | None = None) 
         _is_blank_page(tree, raw_text, headings[0], body) or _matches(PHP_ERROR_PATTERN, raw_text)
     )
     return SoftErrorKind.OUTAGE if is_notice or is_blank else None
+
+
+def is_outage_text(text: str) -> bool:
+    """Return whether a text of a few sentences speaks of an outage or a challenge anywhere, not only in its heading.
+
+    Content may also read like that, so the caller needs more evidence, such as another text before.
+    """
+    is_short = len(text) <= MAX_NOTICE_LENGTH and len(text.split(None, MAX_OUTAGE_WORDS)) <= MAX_OUTAGE_WORDS
+    return is_short and _matches(OUTAGE_PATTERN, text)
 
 
 def _is_blank_page(tree: Document, raw_text: str, title: str, body: bytes) -> bool:

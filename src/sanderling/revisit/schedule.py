@@ -91,7 +91,10 @@ class RevisitSchedule:
     def _plan_page(self, page: VisitFacts, row: PlanRow | None) -> tuple[PlanRow, str]:
         planner, now = self.planner, page.visited_at
         if row is not None and page.is_missing:
-            return replace(row, due_at=now + RECHECK_SECONDS), "it was missing; second check"
+            every = self.intervals.find_interval(row.url).every
+            return replace(row, due_at=now + min(RECHECK_SECONDS, every or RECHECK_SECONDS)), (
+                "it was missing; second check"
+            )
         if row is not None and not page.previous_visit_at:
             return planner.replace_history(
                 row, replace(row.history, last_visit=now), now

@@ -69,6 +69,54 @@ def load_observation(db: Connection, url_id: int) -> PageObservation:
     return PageObservation(*row) if row else PageObservation()
 
 
+class StoredVisit(Struct, frozen=True):
+    """A visit, with the place of its body."""
+
+    id: int
+    url_id: int
+    url: str
+    at: float
+    outcome: str
+    status: int
+    digest: bytes
+    size: int
+    file: str
+    start: int
+    length: int
+
+
+SELECT_STORED_VISITS = """
+    SELECT v.id, v.url, h.name || u.path, v.at, v.outcome, v.status, v.digest, v.size, coalesce(f.name, ''), v.start,
+    v.length FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host
+    LEFT JOIN files AS f ON f.id = v.file
+"""
+
+
+def load_visits_after(db: Connection, visit_id: int, limit: int) -> list[StoredVisit]:
+    """Return the visits of pages stored after a visit, in the order of their ids."""
+    sql = f"{SELECT_STORED_VISITS} WHERE v.id > ? AND u.role = 'page' ORDER BY v.id LIMIT ?"
+    return [StoredVisit(*row) for row in db.execute(sql, (visit_id, limit))]
+
+
+def load_last_body_visit(db: Connection, url_id: int, before_id: int) -> StoredVisit | None:
+    """Return the last successful visit with a body, before another visit."""
+    sql = f"{SELECT_STORED_VISITS} WHERE v.url = ? AND v.id < ? AND v.outcome = 'fetched' AND v.length > 0"
+    row = db.execute(f"{sql} AND v.status BETWEEN 200 AND 299 ORDER BY v.id DESC LIMIT 1", (url_id, before_id))
+    found = row.fetchone()
+    return StoredVisit(*found) if found else None
+
+
+def load_visit(db: Connection, visit_id: int) -> StoredVisit | None:
+    """Return a visit, or None if it was deleted."""
+    row = db.execute(f"{SELECT_STORED_VISITS} WHERE v.id = ?", (visit_id,)).fetchone()
+    return StoredVisit(*row) if row else None
+
+
+def find_last_visit_id(db: Connection, until: float) -> int:
+    """Return the last visit until a time; 0 if there is none. Reads the whole table."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM visits WHERE at <= ?", (until,)).fetchone()[0])
+
+
 def find_former_urls(db: Connection, url: str, limit: int = 10) -> list[tuple[int, str]]:
     """Return the URLs that redirect here permanently after a move, nearest first."""
     found: list[tuple[int, str]] = []

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.errors import UsageError
 from sanderling.models import Outcome, Reason, UrlState
 from sanderling.storage.collection import StoredCollection
@@ -205,6 +205,14 @@ def load_urls(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     return _load_by_id(
         db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", url_ids
     )
+
+
+def find_gone_pages_before(db: Connection, url_ids: Sequence[int], before: float) -> list[int]:
+    """Return the pages that are gone and were not visited since a time."""
+    sql = "SELECT u.id FROM urls AS u JOIN pages AS p ON p.url = u.id WHERE u.state = 'gone' AND u.id IN ({})"
+    gone = [row[0] for row in select_by_ids(db, sql, url_ids)]
+    visited = dict(select_by_ids(db, "SELECT url, last_visit FROM pages WHERE url IN ({})", gone))
+    return [url_id for url_id in gone if visited.get(url_id, 0.0) < before]
 
 
 def load_titles(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:

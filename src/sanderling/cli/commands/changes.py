@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 
-from msgspec import to_builtins
-
 from sanderling.changes.alert_state import (
     OVERLAP_SECONDS,
     AlertState,
@@ -19,6 +17,7 @@ from sanderling.changes.alert_state import (
 )
 from sanderling.changes.alerts import open_sender, send_alert
 from sanderling.changes.change_groups import group_changes
+from sanderling.changes.change_json import build_change_object
 from sanderling.changes.change_query import (
     ChangeFilter,
     QueryRemarks,
@@ -46,7 +45,7 @@ from sanderling.cli.arguments import (
 )
 from sanderling.cli.commands.diff import NOTHING_WATCHED, parse_user_rules
 from sanderling.config.settings import ComparisonSettings
-from sanderling.config.time_format import format_iso, format_short, parse_time
+from sanderling.config.time_format import format_short, parse_time
 from sanderling.errors import UsageError, build_write_error
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_urls
@@ -212,29 +211,6 @@ def _take_first(call: CommandCall, items: Iterator[ReportedChange]) -> Iterator[
         if call.args.first is not None and number >= call.args.first:
             return
         yield item
-
-
-def build_change_object(item: ReportedChange) -> dict[str, object]:
-    change = item.change
-    return {
-        "url": item.url,
-        "seen_at": format_iso(item.seen_at),
-        "previous_at": format_iso(item.previous_at),
-        "kinds": list(change.kinds),
-        "significance": change.significance,
-        "amount": change.amount,
-        "paragraphs": to_builtins(change.paragraphs),
-        "counts": dict(change.counts),
-        "structure": to_builtins(change.structure),
-        "links": to_builtins(change.links),
-        "media": to_builtins(change.media),
-        "title": to_builtins(change.title),
-        "behaviour": to_builtins(change.behavior),
-        "resources": to_builtins(change.resources),
-        "noise": list(change.noise),
-        "text": to_builtins(item.texts),
-        **({"urls": list(item.shared_urls)} if item.shared_urls else {}),
-    }
 
 
 def _send_alerts(call: CommandCall, items: list[ReportedChange]) -> int:

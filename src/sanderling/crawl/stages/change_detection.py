@@ -135,8 +135,15 @@ def schedule_visits(
     for visit in (item.visit for item in archived_visits):
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED) and visit.id in previous:
             reason = f"the last fetch failed: {visit.reason}"
-            context.revisit.schedule.postpone([visit.id], now + FAILURE_DELAY_SECONDS, reason)
+            context.revisit.schedule.postpone([visit.id], now + _compute_failure_delay(visit.url, context), reason)
     context.revisit.schedule.score_announcements({page.url_id: (page.site, page.has_changed) for page in revisited})
+
+
+def _compute_failure_delay(url: Url, context: CrawlContext) -> float:
+    """Return the time until a page that failed is tried again: no longer than its check interval."""
+    interval = context.revisit.schedule.intervals.find_interval(url)
+    is_monitored = interval.every or interval.objective == "delay"
+    return min(FAILURE_DELAY_SECONDS, interval.every or interval.shortest) if is_monitored else FAILURE_DELAY_SECONDS
 
 
 def _is_gone(visit: Visit, old: PageState | None) -> bool:

@@ -1,0 +1,282 @@
+"""sanderling watch: add watches, and run the service that checks pages and sends notifications."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from sanderling.changes.change_json import build_change_object
+from sanderling.changes.feed import ReportedChange
+from sanderling.cli.arguments import CommandCall, parse_share, print_json, print_message, print_rows
+from sanderling.cli.commands.refresh import load_request
+from sanderling.cli.progress import EXIT_CODE_BY_FINISH, stop_on_signals, warn_about_damage
+from sanderling.config.settings import (
+    HttpSettings,
+    LimitSettings,
+    PolitenessSettings,
+    WorkerSettings,
+)
+from sanderling.config.time_format import format_iso, format_short
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.refresh import RefreshMode
+from sanderling.crawl.request import CrawlRequest, parse_seed
+from sanderling.crawl.stop import FinishReason
+from sanderling.crawl.watch_service import WatchService
+from sanderling.errors import UsageError
+from sanderling.monitor.conditions import HELP as CONDITION_HELP
+from sanderling.monitor.delivery import send_message
+from sanderling.monitor.message_text import build_payload, format_change
+from sanderling.monitor.outbox import Outbox, OutgoingMessage
+from sanderling.monitor.watch import Watch
+from sanderling.monitor.watch_file import build_watch, load_watch_file
+from sanderling.monitor.watch_store import WatchStore, has_watches
+from sanderling.storage.collection import has_collection
+from sanderling.terminal import strip_control_characters
+
+HELP = "Watch pages or sites: check them, print each change as it is found, and send notifications."
+EXAMPLES = """\
+examples:
+  sanderling watch https://example.org/lamp --every 30m --selector '#price'
+  sanderling watch https://example.org/lamp --condition 'below 100' --notify https://hooks.example.org/x
+  sanderling watch https://example.org/ --site --notify mailto://user:password@example.org --digest-every 1d
+  sanderling watch https://api.example.org/items.json --selector '$.items[*].price'
+  sanderling watch                               run the service until Ctrl-C
+  sanderling watch --once                        check what is due, notify, and end (for cron)
+  sanderling watch --list
+  sanderling watch --pause lamp                  also --resume, --remove, --test, --history
+"""
+GROUPS = (PolitenessSettings, HttpSettings, WorkerSettings, LimitSettings)
+ACTIONS = ("pause", "resume", "remove", "test", "history")
+SETTINGS = (
+    "every", "selector", "ignore", "condition", "notify", "digest_every", "kind", "min_significance", "hours",
+    "timezone",
+    "template", "name", "pattern",
+)  # fmt: skip
+MAX_HISTORY = 50
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("urls", nargs="*", default=[], metavar="URL", help="pages to watch (none: run the service)")
+    parser.add_argument("--site", action="store_true", help="watch the whole sites of the URLs")
+    parser.add_argument("--pattern", metavar="PATTERN", help="also all stored pages that match (* matches anything)")
+    parser.add_argument("--name", help="name of the watch (default: its URL)")
+    parser.add_argument("--every", metavar="TIME", help="check interval, e.g. 30m (default: adaptive)")
+    parser.add_argument(
+        "--selector",
+        action="append",
+        metavar="PART",
+        help="only this part: CSS, //XPath, $.json.path, or re:EXPRESSION (repeatable)",
+    )
+    parser.add_argument("--ignore", action="append", metavar="PART", help="ignore this part (repeatable)")
+    parser.add_argument(
+        "--condition", action="append", metavar="CONDITION", help=f"report only if: {CONDITION_HELP}".replace("%", "%%")
+    )
+    parser.add_argument("--kind", action="append", metavar="KIND", help="only this kind of change (repeatable)")
+    parser.add_argument("--min-significance", type=parse_share, metavar="X", help="from 0 to 1")
+    parser.add_argument(
+        "--notify", action="append", metavar="ADDRESS", help="webhook URL or apprise address (repeatable)"
+    )
+    parser.add_argument("--digest-every", metavar="TIME", help="collect changes for this time into one message")
+    parser.add_argument("--template", metavar="TEXT", help="message, e.g. '{title}: {text}'")
+    parser.add_argument("--hours", metavar="HH:MM-HH:MM", help="check only in these hours")
+    parser.add_argument("--timezone", metavar="ZONE", help="time zone of --hours, e.g. Europe/Berlin (default UTC)")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--once", action="store_true", help="check what is due once, send notifications, and end")
+    modes.add_argument("--list", action="store_true", help="list the watches")
+    for name, text in zip(
+        ACTIONS,
+        ("stop checking", "check again", "delete a watch", "send a test message", "its last changes and numbers"),
+        strict=True,
+    ):
+        modes.add_argument(f"--{name}", metavar="WATCH", help=f"{text}: name, number, or URL")
+
+
+def run(call: CommandCall) -> int:
+    """Add watches, administer them, or run the service."""
+    args, action = call.args, next((name for name in ACTIONS if getattr(call.args, name)), "")
+    if args.urls or args.pattern:
+        return _add_watches(call)
+    if given := [name for name in SETTINGS if getattr(args, name)]:
+        raise UsageError(f"--{given[0].replace('_', '-')} needs a URL: sanderling watch URL --{given[0]} ...")
+    _load_settings_file(call)
+    if not has_watches(call.collection):
+        raise UsageError(f"no watches in {call.collection}; add one with: sanderling watch URL")
+    store = WatchStore(call.collection)
+    try:
+        if args.list:
+            return _list_watches(call, store)
+        if action:
+            return _run_action(call, store, action)
+        if not store.load_watches():
+            raise UsageError(f"no watches in {call.collection}; add one with: sanderling watch URL")
+    finally:
+        store.close()
+    return _run_service(call)
+
+
+def interrupted(_call: CommandCall) -> None:
+    """Print nothing: the service had not started."""
+
+
+def _load_settings_file(call: CommandCall) -> None:
+    """Add or update the watches of the settings file."""
+    named = call.args.settings or os.environ.get("SANDERLING_SETTINGS", "")
+    file = Path(named or "sanderling.toml")
+    watches = load_watch_file(file, time.time()) if file.is_file() else []
+    if not watches:
+        return
+    store = WatchStore(call.collection)
+    known = {watch.name: watch for watch in store.load_watches().values()}
+    for watch in watches:
+        before = known.get(watch.name, watch)
+        kept = replace(watch, added_at=before.added_at, baseline_at=before.baseline_at, paused=before.paused)
+        if known.get(watch.name) != kept:
+            store.save_watch(kept)
+    store.close()
+
+
+def _add_watches(call: CommandCall) -> int:
+    args = call.args
+    urls = [parse_seed(url).url for url in args.urls]
+    if args.name and len(urls) > 1 and args.site:
+        raise UsageError("--name with several sites is ambiguous; add them one by one")
+    table = {name: value for name in SETTINGS if (value := getattr(args, name)) not in (None, [], "")}
+    if args.site:
+        tables = [table | {"sites": [url]} for url in urls]
+    else:
+        tables = [table | {"urls": [url]} for url in urls] if not args.name else [table | {"urls": urls}]
+    watches = [build_watch(one, time.time()) for one in tables or [table]]
+    store = WatchStore(call.collection)
+    for watch in watches:
+        id_ = store.save_watch(watch)
+        if call.json:
+            print_json(_build_watch_object(id_, watch))
+        else:
+            print(f"watching {strip_control_characters(watch.name)}{_describe(watch)}")
+    store.close()
+    folder = f" -C {call.collection}" if call.args.collection else ""
+    print_message(call, f"start the checks with: sanderling watch{folder}")
+    return 0
+
+
+def _describe(watch: Watch) -> str:
+    parts = [f"every {watch.every:g} s" if watch.every else "as often as it changes"]
+    parts += [f"only {part}" for part in watch.selector] + [f"if {one}" for one in watch.conditions]
+    return f" ({', '.join(parts)})"
+
+
+def _build_watch_object(id_: int, watch: Watch) -> dict[str, object]:
+    shown: dict[str, object] = to_builtins(watch)
+    return {"id": id_, **shown, "added_at": format_iso(watch.added_at), "notify": [_redact(t) for t in watch.notify]}
+
+
+def _redact(target: str) -> str:
+    """Hide the secrets that an address of a notification service contains."""
+    scheme, _, rest = target.partition("://")
+    host = rest.partition("/")[0].rpartition("@")[2] + "/" if scheme in ("http", "https") else ""
+    return f"{scheme}://{host}…"
+
+
+def _list_watches(call: CommandCall, store: WatchStore) -> int:
+    outbox, rows = Outbox(store), []
+    for id_, watch in store.load_watches().items():
+        count, last = store.count_events(id_)
+        error = outbox.get_last_error(id_)
+        state = "paused" if watch.paused else f"not delivered: {error}" if error else "active"
+        if call.json:
+            extra = {"changes": count, "last_change": format_iso(last), "state": state}
+            print_json(_build_watch_object(id_, watch) | extra)
+        every = f"{watch.every:g} s" if watch.every else "adaptive"
+        rows.append((id_, watch.name, every, count, format_short(last), state))
+    if not call.json:
+        print_rows(rows, ("id", "watch", "every", "changes", "last change", "state"), "no watches")
+    return 0
+
+
+def _run_action(call: CommandCall, store: WatchStore, action: str) -> int:
+    id_, watch = store.find_watch(getattr(call.args, action))
+    if action == "remove":
+        store.delete_watch(id_)
+    elif action in ("pause", "resume"):
+        store.save_watch(replace(watch, paused=action == "pause"))
+    elif action == "test":
+        return _send_test(store, watch)
+    else:
+        return _print_history(call, store, id_)
+    print_message(call, f"{action}d {watch.name}")
+    return 0
+
+
+def _send_test(store: WatchStore, watch: Watch) -> int:
+    """Send a message to every target, so that an address is known to work."""
+    if not watch.notify:
+        raise UsageError(f"watch {watch.name!r} notifies no one; add --notify ADDRESS")
+    payload = build_payload(watch, [])
+    key, now, failures = store.get_webhook_key(), time.time(), 0
+    for target in watch.notify:
+        message = OutgoingMessage(0, f"test-{now:.6f}", target, 0, json.dumps(payload).encode())
+        error = send_message(message, key, now)
+        failures += bool(error)
+        print(f"{_redact(target)}: {error or 'delivered'}", file=sys.stderr)
+    return 9 if failures else 0
+
+
+def _print_history(call: CommandCall, store: WatchStore, watch_id: int) -> int:
+    events = store.load_events(watch_id, MAX_HISTORY)
+    if call.json:
+        for event in events:
+            print_json(build_change_object(event))
+        for _, at, value, unit in store.load_values(watch_id):
+            print_json({"at": format_iso(at), "value": value, "unit": unit})
+        return 0
+    rows = [(format_short(event.seen_at), event.url, " ".join(event.words)) for event in events]
+    print_rows(rows, ("seen at", "url", "change"), "no changes yet")
+    values = [(format_short(at), f"{value:g} {unit}") for _, at, value, unit in store.load_values(watch_id)]
+    if values:
+        print()
+        print_rows(values, ("seen at", "number"))
+    return 0
+
+
+def _run_service(call: CommandCall) -> int:
+    request = _build_request(call)
+    service = WatchService(call.collection, request, partial(_print_event, call))
+    count = len(service.watches)
+    if not call.args.once:
+        print_message(call, f"{count} watch{'' if count == 1 else 'es'}; Ctrl-C ends the service")
+
+    def start(coordinator: Coordinator) -> None:
+        warn_about_damage(call, coordinator)
+        stop_on_signals(coordinator)
+
+    summary = service.run(RefreshMode.ONCE if call.args.once else RefreshMode.WATCH, on_start=start)
+    return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
+
+
+def _build_request(call: CommandCall) -> CrawlRequest:
+    if has_collection(call.collection):
+        return load_request(call)
+    return CrawlRequest(
+        (),
+        limits=call.get_settings(LimitSettings),
+        politeness=call.get_settings(PolitenessSettings),
+        fetching=call.get_settings(HttpSettings),
+        workers=call.get_settings(WorkerSettings),
+        command="watch",
+    )
+
+
+def _print_event(call: CommandCall, watch: Watch, event: ReportedChange) -> None:
+    if call.json:
+        print_json({"watch": watch.name} | build_change_object(event))
+    else:
+        text = format_change(event).replace("\n", "\n  ")
+        print(f"{format_short(event.seen_at)}  {strip_control_characters(watch.name)}\n  {text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,245 @@
+"""The watch service: a continuous refresh of the watched pages, and a thread that evaluates and notifies."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from math import inf
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from sanderling.clock import Clock, system_clock
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
+from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.stop import CrawlProgress, FinishReason
+from sanderling.crawl.watched_pages import WatchedUrls, add_watched_urls
+from sanderling.db.connection import transaction
+from sanderling.frontier.requeue import requeue_pages
+from sanderling.monitor.delivery import Deliverer
+from sanderling.monitor.evaluate import EventHandler, WatchEvaluator
+from sanderling.monitor.outbox import Outbox
+from sanderling.monitor.watch import Watch, find_next_active_time
+from sanderling.monitor.watch_store import WatchStore
+from sanderling.revisit.intervals import SHORTEST_INTERVAL, IntervalRule
+from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.queries import find_gone_pages_before, find_url_id
+from sanderling.urls.normalize import normalize_url
+
+POLL_SECONDS = 0.5
+SLOW_TICK_SECONDS = 30.0  # between checks of active hours and of pages that are gone
+INTERVAL_OWNER = "watches"
+DELIVERY_SECONDS = 60.0  # at most, to send the messages of a single run
+
+
+class WatchService:
+    """Runs watches once or continuously."""
+
+    def __init__(
+        self, folder: Path, request: CrawlRequest, on_event: EventHandler, clock: Clock = system_clock
+    ) -> None:
+        self.folder = folder
+        self.request = request
+        self.on_event = on_event
+        self.clock = clock
+        self.store = WatchStore(folder)
+        self.watches = self.store.load_watches()
+        self.store_version = self.store.get_version()
+        self.coordinator: Coordinator | None = None
+        self.monitor: MonitorThread | None = None
+        self.page_ids: dict[str, int] = {}
+        self.next_slow_tick = 0.0
+
+    def run(
+        self,
+        mode: RefreshMode,
+        on_start: Callable[[Coordinator], None] | None = None,
+        on_tick: Callable[[CrawlProgress], None] | None = None,
+    ) -> RefreshSummary:
+        """Refresh the watched pages and send notifications, until stopped or once."""
+
+        def start(coordinator: Coordinator) -> None:
+            self.coordinator = coordinator
+            self._apply_watches(coordinator)
+            if on_start:
+                on_start(coordinator)
+
+        def tick(progress: CrawlProgress) -> None:
+            self._handle_tick(progress)
+            if on_tick:
+                on_tick(progress)
+
+        if mode is RefreshMode.WATCH:
+            self.monitor = MonitorThread(self.folder, self.on_event, self.clock)
+        monitor = self.monitor
+        if monitor:
+            monitor.start()
+        try:
+            summary = refresh(
+                self.folder,
+                self.request,
+                mode,
+                watched=build_watched_urls(self.watches),
+                on_start=start,
+                on_tick=tick,
+                clock=self.clock,
+            )
+        finally:
+            if monitor:
+                monitor.stop()
+            self.store.close()
+        if monitor is None:
+            run_monitor_once(self.folder, self.on_event, self.clock)
+        return summary
+
+    def _handle_tick(self, progress: CrawlProgress) -> None:
+        version, coordinator = self.store.get_version(), self.coordinator
+        if coordinator is None:
+            return
+        if self.monitor is not None and self.monitor.error is not None:
+            coordinator.stop(FinishReason.INTERRUPTED)  # raised by MonitorThread.stop()
+        if version != self.store_version:
+            self.store_version, watches = version, self.store.load_watches()
+            if watches != self.watches:
+                self.watches = watches
+                self._apply_watches(coordinator)
+        if not progress.waiting and not progress.in_flight:
+            self._record_baselines()
+        if self.clock() >= self.next_slow_tick:
+            self.next_slow_tick = self.clock() + SLOW_TICK_SECONDS
+            self._postpone_inactive(coordinator)
+            self._requeue_gone(coordinator)
+
+    def _apply_watches(self, coordinator: Coordinator) -> None:
+        """Queue the pages of new watches, and set how often pages are checked."""
+        context, now = coordinator.context, self.clock()
+        add_watched_urls(context, build_watched_urls(self.watches), now)
+        with transaction(context.db):
+            context.revisit.schedule.set_intervals(INTERVAL_OWNER, build_interval_rules(self.watches), now)
+        self._requeue_gone(coordinator)
+
+    def _requeue_gone(self, coordinator: Coordinator) -> None:
+        """Visit watched pages also while they are gone: the page may return."""
+        db, now = coordinator.context.db, self.clock()
+        by_interval: dict[float, list[int]] = {}
+        for watch in self.watches.values():
+            for url in watch.urls if not watch.paused and find_next_active_time(watch, now) <= now else ():
+                if url not in self.page_ids:
+                    self.page_ids[url] = find_url_id(db, url)
+                by_interval.setdefault(watch.every or SHORTEST_INTERVAL, []).append(self.page_ids[url])
+        with transaction(db):
+            for interval, ids in by_interval.items():
+                requeue_pages(db, find_gone_pages_before(db, [id_ for id_ in ids if id_], now - interval))
+        self.page_ids = {url: id_ for url, id_ in self.page_ids.items() if id_}
+
+    def _record_baselines(self) -> None:
+        """Record that all pages of a site are stored."""
+        unfinished = [watch for watch in self.watches.values() if watch.pattern and not watch.baseline_at]
+        for watch in unfinished:
+            self.store.save_watch(replace(watch, baseline_at=self.clock()))
+        if unfinished:
+            self.watches = self.store.load_watches()
+
+    def _postpone_inactive(self, coordinator: Coordinator) -> None:
+        """Postpone pages outside the active hours of their watch."""
+        context, now = coordinator.context, self.clock()
+        for watch in self.watches.values():
+            opening = find_next_active_time(watch, now)
+            if opening <= now:
+                continue
+            ids = [id_ for url in watch.urls if (id_ := find_url_id(context.db, url))]
+            due = context.revisit.schedule.load_due_times(ids)
+            early = [id_ for id_, due_at in due.items() if due_at < opening]
+            with transaction(context.db):
+                context.revisit.schedule.postpone(early, opening, f"active hours {watch.hours}")
+
+
+class MonitorThread(threading.Thread):
+    """Evaluates new visits, builds messages and delivers them, with its own connections."""
+
+    def __init__(self, folder: Path, on_event: EventHandler, clock: Clock) -> None:
+        super().__init__(name="monitor", daemon=True)
+        self.folder = folder
+        self.on_event = on_event
+        self.clock = clock
+        self.stop_event = threading.Event()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._run()
+        except BaseException as error:  # noqa: BLE001 raised again by stop()
+            self.error = error
+
+    def _run(self) -> None:
+        while not has_collection(self.folder):
+            if self.stop_event.wait(POLL_SECONDS):
+                return
+        store = WatchStore(self.folder)
+        outbox = Outbox(store)
+        deliverer = Deliverer(outbox, self.clock)
+        with open_collection_read_only(self.folder) as collection:
+            evaluator, version = WatchEvaluator(collection, store, self.on_event), store.get_version()
+            evaluator.start()
+            is_last = False
+            while not is_last:
+                is_last = self.stop_event.wait(POLL_SECONDS)
+                if store.get_version() != version:
+                    version = store.get_version()
+                    evaluator.load_watches()
+                evaluator.evaluate_new_visits()
+                outbox.queue_messages(evaluator.watches, self.clock())
+                deliverer.step()
+        deliverer.close()
+        store.close()
+
+    def stop(self) -> None:
+        """Evaluate the stored visits, then end. Unsent messages are sent by the next run."""
+        self.stop_event.set()
+        self.join()
+        if self.error is not None:
+            raise self.error
+
+
+def run_monitor_once(folder: Path, on_event: EventHandler, clock: Clock = system_clock) -> None:
+    """Evaluate all new visits, and send the messages that are ready."""
+    store = WatchStore(folder)
+    outbox = Outbox(store)
+    deliverer = Deliverer(outbox, clock)
+    with open_collection_read_only(folder) as collection:
+        evaluator = WatchEvaluator(collection, store, on_event, hold_seconds=0.0)
+        evaluator.start()
+        evaluator.evaluate_new_visits()
+        outbox.queue_messages(evaluator.watches, clock())
+    deadline = time.monotonic() + DELIVERY_SECONDS
+    while (deliverer.step() or deliverer.in_flight) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    deliverer.close()
+    store.close()
+
+
+def build_watched_urls(watches: Mapping[int, Watch]) -> WatchedUrls:
+    pages, seeds = (
+        tuple(url for text in dict.fromkeys(texts) if (url := normalize_url(text)) is not None)
+        for texts in (
+            [url for watch in watches.values() if not watch.paused for url in watch.urls],
+            [url for watch in watches.values() if not watch.paused for url in watch.sites],
+        )
+    )
+    return WatchedUrls(pages, seeds)
+
+
+def build_interval_rules(watches: Mapping[int, Watch]) -> list[IntervalRule]:
+    """Return how often the pages of each watch are checked; pages of a paused watch alone are not."""
+    active = {url for watch in watches.values() if not watch.paused for url in watch.urls}
+    rules: dict[IntervalRule, None] = {}
+    for watch in watches.values():
+        every = inf if watch.paused else watch.every
+        for url in watch.urls:
+            if not watch.paused or url not in active:
+                rules[IntervalRule(url, True, every=every, objective="delay")] = None
+        if watch.pattern and not watch.paused:
+            pattern = f"^{'.*'.join(map(re.escape, watch.pattern.split('*')))}$"
+            rules[IntervalRule(pattern, every=every, objective="delay")] = None
+    return list(rules)

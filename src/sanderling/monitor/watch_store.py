@@ -1,0 +1,180 @@
+"""Stores watches, the state of their pages, values, and events in `watch.db`.
+
+Only its owner may read the file: it contains addresses of notification services.
+"""
+
+import secrets
+from base64 import b64encode
+from pathlib import Path
+
+from msgspec import Struct, json
+
+from sanderling.changes.feed import ReportedChange
+from sanderling.db.connection import apply_migrations, connect_private_sqlite, transaction
+from sanderling.db.schema.monitor import MIGRATIONS
+from sanderling.errors import UsageError
+from sanderling.monitor.watch import Watch, validate_watch
+
+DATABASE = "watch.db"
+MAX_EVENTS = 1_000  # per watch
+MAX_VALUES = 5_000  # per watch and page
+
+
+class PageWatchState(Struct, omit_defaults=True):
+    """The last good version of a page, as a watch saw it."""
+
+    visit_id: int = 0
+    number: float | None = None
+    low: float | None = None  # of all versions
+    high: float | None = None
+    reported: float | None = None  # the number when the watch last fired
+    is_gone: bool = False
+    is_missing: bool = False  # the watched part was not found
+    is_moved: bool = False
+
+
+class WatchEvent(Struct, frozen=True):
+    id: int
+    watch_id: int
+    ready_at: float
+    change: ReportedChange
+
+
+def has_watches(folder: Path) -> bool:
+    return (folder / DATABASE).is_file()
+
+
+class WatchStore:
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.db = connect_private_sqlite(folder / DATABASE)
+        apply_migrations(self.db, {"monitor": MIGRATIONS})
+        with transaction(self.db):
+            self.db.execute(
+                "INSERT INTO watch_progress VALUES (1, 0, 0, ?) ON CONFLICT (id) DO NOTHING",
+                (f"whsec_{b64encode(secrets.token_bytes(24)).decode()}",),
+            )
+
+    def close(self) -> None:
+        self.db.close()
+
+    # Watches
+
+    def load_watches(self) -> dict[int, Watch]:
+        rows = self.db.execute("SELECT id, definition FROM watches ORDER BY id").fetchall()
+        return {id_: json.decode(definition, type=Watch) for id_, definition in rows}
+
+    def save_watch(self, watch: Watch) -> int:
+        """Add a watch, or replace the watch of that name. Returns its id."""
+        validate_watch(watch)
+        with transaction(self.db):
+            row = self.db.execute(
+                "INSERT INTO watches (name, definition) VALUES (?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET definition = excluded.definition RETURNING id",
+                (watch.name, json.encode(watch)),
+            ).fetchone()
+        return int(row[0])
+
+    def find_watch(self, text: str) -> tuple[int, Watch]:
+        """Find a watch by number, name, or URL. Raises UsageError."""
+        for id_, watch in self.load_watches().items():
+            if text in (str(id_), watch.name, *watch.urls, *watch.sites):
+                return id_, watch
+        raise UsageError(f"there is no watch {text!r}; sanderling watch --list lists them")
+
+    def delete_watch(self, watch_id: int) -> None:
+        """Delete a watch with its history and unsent messages."""
+        with transaction(self.db):
+            for table in ("watch_states", "watch_values", "watch_events", "shared_texts", "messages"):
+                self.db.execute(f"DELETE FROM {table} WHERE watch = ?", (watch_id,))
+            self.db.execute("DELETE FROM watches WHERE id = ?", (watch_id,))
+
+    def get_version(self) -> int:
+        """Return a number that changes when another process changes the database."""
+        return int(self.db.execute("PRAGMA data_version").fetchone()[0])
+
+    def get_webhook_key(self) -> str:
+        return str(self.db.execute("SELECT webhook_key FROM watch_progress").fetchone()[0])
+
+    # Progress and state
+
+    def load_progress(self) -> tuple[int, float]:
+        """Return id and time of the last visit that was evaluated."""
+        last_visit, at = self.db.execute("SELECT last_visit, last_visit_at FROM watch_progress").fetchone()
+        return int(last_visit), float(at)
+
+    def save_progress(self, visit_id: int, at: float) -> None:
+        self.db.execute("UPDATE watch_progress SET last_visit = ?, last_visit_at = ?", (visit_id, at))
+
+    def load_state(self, watch_id: int, url_id: int) -> PageWatchState | None:
+        row = self.db.execute(
+            "SELECT state FROM watch_states WHERE watch = ? AND url = ?", (watch_id, url_id)
+        ).fetchone()
+        return json.decode(row[0], type=PageWatchState) if row else None
+
+    def save_state(self, watch_id: int, url_id: int, state: PageWatchState) -> None:
+        self.db.execute(
+            "INSERT INTO watch_states VALUES (?, ?, ?) ON CONFLICT (watch, url) DO UPDATE SET state = excluded.state",
+            (watch_id, url_id, json.encode(state)),
+        )
+
+    # Values
+
+    def add_value(self, watch_id: int, url_id: int, at: float, value: float, unit: str) -> None:
+        self.db.execute(
+            "INSERT INTO watch_values VALUES (?, ?, ?, ?, ?) ON CONFLICT (watch, url, at) DO NOTHING",
+            (watch_id, url_id, at, value, unit),
+        )
+        self.db.execute(
+            "DELETE FROM watch_values WHERE watch = ? AND url = ? AND at < (SELECT at FROM watch_values"
+            " WHERE watch = ? AND url = ? ORDER BY at DESC LIMIT 1 OFFSET ?)",
+            (watch_id, url_id, watch_id, url_id, MAX_VALUES),
+        )
+
+    def load_values(self, watch_id: int) -> list[tuple[int, float, float, str]]:
+        """Return page id, time, value and unit, oldest first."""
+        sql = "SELECT url, at, value, unit FROM watch_values WHERE watch = ? ORDER BY at"
+        return [tuple(row) for row in self.db.execute(sql, (watch_id,))]
+
+    # Events
+
+    def add_event(self, watch_id: int, url_id: int, visit_id: int, ready_at: float, change: ReportedChange) -> bool:
+        """Store an event, once for each visit. Returns whether it is new."""
+        row = self.db.execute(
+            "INSERT INTO watch_events (watch, url, visit, at, ready_at, is_pending, event) VALUES (?, ?, ?, ?, ?, 1, ?)"
+            " ON CONFLICT (watch, url, visit) DO NOTHING RETURNING id",
+            (watch_id, url_id, visit_id, change.seen_at, ready_at, json.encode(change)),
+        ).fetchone()
+        return row is not None
+
+    def load_pending_events(self) -> dict[int, list[WatchEvent]]:
+        """Return the events that are in no message yet, by watch, in their order."""
+        pending: dict[int, list[WatchEvent]] = {}
+        sql = "SELECT id, watch, ready_at, event FROM watch_events WHERE is_pending = 1 ORDER BY id LIMIT 10000"
+        for id_, watch_id, ready_at, event in self.db.execute(sql).fetchall():
+            decoded = WatchEvent(id_, watch_id, ready_at, json.decode(event, type=ReportedChange))
+            pending.setdefault(watch_id, []).append(decoded)
+        return pending
+
+    def finish_events(self, watch_id: int, last_event_id: int) -> None:
+        """Mark events as part of a message, and delete the oldest beyond the limit."""
+        self.db.execute(
+            "UPDATE watch_events SET is_pending = 0 WHERE watch = ? AND id <= ? AND is_pending = 1",
+            (watch_id, last_event_id),
+        )
+        self.db.execute(
+            "DELETE FROM watch_events WHERE watch = ? AND is_pending = 0 AND id <= (SELECT id FROM watch_events"
+            " WHERE watch = ? ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            (watch_id, watch_id, MAX_EVENTS),
+        )
+
+    def load_events(self, watch_id: int, limit: int) -> list[ReportedChange]:
+        """Return the last events of a watch, newest first."""
+        sql = "SELECT event FROM watch_events WHERE watch = ? ORDER BY id DESC LIMIT ?"
+        return [json.decode(row[0], type=ReportedChange) for row in self.db.execute(sql, (watch_id, limit))]
+
+    def count_events(self, watch_id: int) -> tuple[int, float]:
+        """Return the number of stored events, and the time of the last."""
+        row = self.db.execute("SELECT count(*), coalesce(max(at), 0) FROM watch_events WHERE watch = ?", (watch_id,))
+        count, at = row.fetchone()
+        return int(count), float(at)

@@ -1,0 +1,203 @@
+"""Watches as a user sees them: a site on loopback, the command, and a webhook server."""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.monitor.conftest import WatchedSite, WebhookServer
+from tests.support.site import Page, html
+
+from sanderling.monitor.outbox import Outbox
+from sanderling.monitor.watch_store import WatchStore
+
+LAMP = "<title>Lamp</title><h1>Lamp</h1><p>A lamp for your desk, made of brass.</p><p id=price>{} EUR</p>"
+
+
+def lamp(price: object) -> Page:
+    return Page(LAMP.format(price).encode())
+
+
+def test_change_is_printed_and_sent_once(
+    watched: WatchedSite, webhook: WebhookServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    url = f"{watched.site.root}/lamp"
+    assert watched(url, "--every", "10ms", "--selector", "#price", "--notify", webhook.url) == 0
+    watched.check()
+    watched.site.pages["/lamp"] = lamp(119)
+    capsys.readouterr()
+    watched.check()
+    assert "~ [-129-]{+119+} EUR" in capsys.readouterr().out
+    watched.check()
+    ((headers, body),) = webhook.requests
+    (change,) = json.loads(body)["changes"]
+    assert (change["url"], change["kinds"]) == (url, ["content"])
+    store = WatchStore(watched.folder)
+    key = base64.b64decode(store.get_webhook_key().removeprefix("whsec_"))
+    store.close()
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert headers["idempotency-key"] == headers["webhook-id"]
+
+
+def test_nothing_is_sent_for_errors_outages_and_logins(watched: WatchedSite, webhook: WebhookServer) -> None:
+    good = Page(LAMP.format(129).encode() + b"<p>Delivered within a week, with a bulb and a shade of your choice.</p>")
+    watched.site.pages["/lamp"] = good
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    for bad in (
+        Page(b"<h1>Internal Server Error</h1>", 500),
+        Page(b"<title>Maintenance</title><p>We are down for maintenance. We will be back soon.</p>"),
+        Page(b"<title>Log in</title><form><p>Please log in</p><input type=password name=p></form>"),
+        good,
+    ):
+        watched.site.pages["/lamp"] = bad
+        for _ in range(2):
+            watched.check()
+    assert webhook.requests == []
+    watched.site.pages["/lamp"] = Page(good.body.replace(b"129", b"119"))
+    watched.check()
+    assert len(webhook.requests) == 1
+
+
+def test_condition_is_reported_when_it_holds(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    flags = ["--condition", "below 100", "--notify", webhook.url]
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", *flags) == 0
+    for price in (129, 119, 109, 99, 105, 95):
+        watched.site.pages["/lamp"] = lamp(price)
+        watched.check()
+    assert webhook.texts == ["99 EUR", "95 EUR"]
+    store = WatchStore(watched.folder)
+    assert [value for _, _, value, _ in store.load_values(1)] == [129, 119, 109, 99, 105, 95]
+    store.close()
+
+
+def test_change_on_all_pages_is_one_event(watched: WatchedSite, webhook: WebhookServer) -> None:
+    names = [f"/p{number}" for number in range(6)]
+    text = "Number {} stands on the shore and waits for the tide, as every day of the year."
+
+    def publish(banner: str) -> None:
+        watched.site.pages["/"] = Page(
+            (f"<p>{banner}</p>" + "".join(f"<p><a href={name}>{name}</a></p>" for name in names)).encode()
+        )
+        for name in names:
+            watched.site.pages[name] = Page(f"<p>{banner}</p><h1>{name}</h1><p>{text.format(name)}</p>".encode())
+
+    publish("Welcome")
+    assert watched(f"{watched.site.root}/", "--site", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    publish("Autumn sale!")
+    watched.check()
+    (message,) = webhook.messages
+    assert [len(change.get("urls", [])) for change in message["changes"]] == [7]
+    assert "Autumn sale!" in message["message"]
+
+
+def test_gone_and_new_pages_of_a_site_are_reported(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages |= {"/": html("/a", "/b", text="the root"), "/a": html(text="page a"), "/b": html(text="page b")}
+    assert watched(f"{watched.site.root}/", "--site", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    watched.check()
+    watched.site.pages["/"] = html("/a", "/b", "/c", text="the root")
+    watched.site.pages["/c"] = html(text="page c")
+    watched.check()
+    assert "a new page" in webhook.texts
+
+
+def test_failed_delivery_is_repeated_in_order(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    flags = ["--selector", "#price", "--notify", webhook.url]
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", *flags) == 0
+    watched.check()
+    webhook.status = 503
+    for price in (119, 109):
+        watched.site.pages["/lamp"] = lamp(price)
+        watched.check()
+    store = WatchStore(watched.folder)
+    outbox = Outbox(store)
+    assert outbox.count_unsent() == 2
+    assert "503" in outbox.get_last_error(1)
+    store.db.execute("UPDATE messages SET next_attempt_at = 0")
+    store.close()
+    webhook.status = 200
+    watched.check()
+    assert webhook.texts == ["119 EUR", "109 EUR"]
+
+
+def test_paused_watch_sends_nothing_and_requests_nothing(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    assert watched(f"{watched.site.root}/lamp", "--name", "lamp", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    assert watched("--pause", "lamp") == 0
+    watched.site.pages["/lamp"] = lamp(119)
+    hits = watched.site.hits["/lamp"]
+    watched.check()
+    assert watched.site.hits["/lamp"] == hits
+    assert watched("--resume", "lamp") == 0
+    watched.check()
+    assert len(webhook.requests) == 1
+    assert watched("--remove", "lamp") == 0
+    assert watched("--list") == 0
+
+
+def test_test_message_reaches_the_target(watched: WatchedSite, webhook: WebhookServer) -> None:
+    assert watched(f"{watched.site.root}/lamp", "--name", "lamp", "--notify", webhook.url) == 0
+    assert watched("--test", "lamp") == 0
+    assert webhook.messages[0]["changes"] == []
+
+
+def test_kill_loses_and_repeats_no_message(watched: WatchedSite, webhook: WebhookServer) -> None:
+    """Kill the service at random times while a price rises; every change arrives, in order, once by its id."""
+    watched.site.pages["/lamp"] = lamp(0)
+    flags = ["--selector", "#price", "--notify", webhook.url]
+    assert watched(f"{watched.site.root}/lamp", "--every", "50ms", *flags) == 0
+    command = [
+        sys.executable,
+        "-m",
+        "sanderling",
+        "watch",
+        "-C",
+        str(watched.folder),
+        "--allow-private",
+        "--delay",
+        "0",
+    ]
+    random_times = random.Random(5)
+    price, webhook.delay_seconds = 0, 0.1
+    for _ in range(6):
+        process = subprocess.Popen([*command, "--quiet", "--workers", "1"], stdout=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 20
+            hits = watched.site.hits["/lamp"]
+            while watched.site.hits["/lamp"] < hits + 2 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            for _ in range(3):
+                price += 1
+                watched.site.pages["/lamp"] = lamp(price)
+                hits = watched.site.hits["/lamp"]
+                while watched.site.hits["/lamp"] < hits + 2 and time.monotonic() < deadline:
+                    time.sleep(0.01)
+            time.sleep(random_times.uniform(0, 1.2))
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+    webhook.delay_seconds = 0.0
+    watched.check()
+    store = WatchStore(watched.folder)
+    store.db.execute("UPDATE messages SET next_attempt_at = 0")
+    store.close()
+    watched.check()
+    prices = [int(text.split()[0]) for text in webhook.texts]
+    assert prices == sorted(set(prices))
+    assert prices[-1] == price
+    assert len(prices) == price
