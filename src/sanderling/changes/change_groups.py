@@ -1,4 +1,4 @@
-"""Group a change that several pages of a site share into a single event, such as a banner, a menu entry, or a script."""
+"""Group a change that several pages of a site share into a single event, such as a banner or a menu entry."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
