@@ -5,17 +5,15 @@ import pytest
 from sanderling.content.phrases import (
     CALL_TO_ACTION,
     FEEDBACK_PROMPT,
-    KIND_BY_PHRASE_KEY,
     NAVIGATION,
-    PHRASE_KEY_PREFIXES,
     RELATED_LINKS,
-    RELATED_LINKS_PREFIX_KEYS,
     SHARE_BUTTON,
     SOCIAL_NETWORK,
     TABLE_OF_CONTENTS,
     classify_link_line,
     classify_phrase,
     compute_phrase_keys,
+    load_phrases,
 )
 
 
@@ -58,7 +56,7 @@ def test_phrase_is_classified_by_its_letters(line: str, kind: str | None) -> Non
 def test_link_row_is_classified_by_all_of_its_words(line: str, kind: str | None) -> None:
     [key] = compute_phrase_keys([line])
     assert classify_link_line(key, is_link_only=True) == kind
-    assert kind is None or key[:2] in PHRASE_KEY_PREFIXES
+    assert kind is None or key[:2] in load_phrases().link_line_prefixes
 
 
 def test_line_with_other_text_is_no_share_row() -> None:
@@ -67,7 +65,7 @@ def test_line_with_other_text_is_no_share_row() -> None:
 
 
 def test_phrase_keys_are_not_empty() -> None:
-    assert b"" not in KIND_BY_PHRASE_KEY
-    assert b"" not in RELATED_LINKS_PREFIX_KEYS
+    assert b"" not in load_phrases().kind_by_key
+    assert b"" not in load_phrases().related_links_prefixes
     assert compute_phrase_keys([]) == []
     assert compute_phrase_keys(["", "A b"]) == [b"", b"ab"]

@@ -1,15 +1,7 @@
 """Tests of soft error detection."""
 
-from sanderling.content.soft_404 import (
-    CHALLENGE_PHRASES,
-    DOWNTIME_PHRASES,
-    ERROR_PHRASES,
-    LOGIN_PHRASES,
-    NOT_FOUND_PHRASES,
-    SoftErrorKind,
-    classify_text,
-    detect_soft_error,
-)
+from sanderling.content.soft_404 import SoftErrorKind, classify_text, detect_soft_error
+from sanderling.content.word_lists import load_patterns
 from sanderling.html.parser import parse_html
 from sanderling.html.text import extract_raw_text
 
@@ -100,7 +92,7 @@ def test_page_about_errors_is_no_soft_error() -> None:
 
 
 def test_patterns_contain_their_hint() -> None:
-    for phrases in (NOT_FOUND_PHRASES, DOWNTIME_PHRASES, ERROR_PHRASES, CHALLENGE_PHRASES, LOGIN_PHRASES):
-        for hint, pattern in phrases.items():
+    for group in ("not_found", "downtime", "error", "challenge", "login"):
+        for hint, pattern in load_patterns(f"soft_404.{group}").items():
             assert hint == hint.lower()
             assert all(hint in alternative.replace("[ -]?", "") for alternative in pattern.split(r"\b|")), hint

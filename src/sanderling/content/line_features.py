@@ -10,13 +10,7 @@ from operator import mul, not_
 from msgspec import Struct
 
 from sanderling.content.main_region import CharSpan
-from sanderling.content.phrases import (
-    KIND_BY_PHRASE_KEY,
-    MAX_PHRASE_LENGTH,
-    PHRASE_KEY_PREFIXES,
-    classify_link_line,
-    compute_phrase_keys,
-)
+from sanderling.content.phrases import MAX_PHRASE_LENGTH, classify_link_line, compute_phrase_keys, load_phrases
 from sanderling.content.side_content import LineSpan
 
 MIN_PROSE_LENGTH = 40  # characters; shorter lines are not prose
@@ -81,11 +75,12 @@ class LineFeatures:
 
     def _classify_phrases(self) -> dict[int, str]:
         """Classify lines that match a known boilerplate phrase. Returns `{line number: phrase kind}`."""
-        keys, kinds = self.phrase_keys, {}
-        if not KIND_BY_PHRASE_KEY.keys().isdisjoint(keys.values()):
-            kinds = {n: KIND_BY_PHRASE_KEY[key] for n, key in keys.items() if key in KIND_BY_PHRASE_KEY}
+        keys, kinds, phrases = self.phrase_keys, {}, load_phrases()
+        kind_by_key, prefixes = phrases.kind_by_key, phrases.link_line_prefixes
+        if not kind_by_key.keys().isdisjoint(keys.values()):
+            kinds = {n: kind_by_key[key] for n, key in keys.items() if key in kind_by_key}
         for n in keys.keys() & self.page.link_chars.keys():
-            if (key := keys[n])[:2] in PHRASE_KEY_PREFIXES and n not in kinds:
+            if (key := keys[n])[:2] in prefixes and n not in kinds:
                 kind = classify_link_line(key, n in self.link_only_lines)
                 kinds |= {n: kind} if kind else {}
         return kinds

@@ -7,22 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import compress
 
+from sanderling.content.word_lists import compile_lowercase
+
 MAX_LINE_LENGTH = 400  # characters; longer lines are prose
-DOCUMENT_WORDS = (
-    r"polic(?:y|ies)|terms|agreement|statement|privacy notice|guidelines|rules|richtlinien?|"
-    r"datenschutz\w*|nutzungsbedingungen|geschäftsbedingungen|agb|politique|conditions|política|términos|"
-    r"condiciones|informativa|termini|condizioni|termos|beleid|voorwaarden|verklaring"
-)
-REPLACEMENT_WORDS = (
-    r"effective|tak(?:es?|ing) effect|(?:comes?|coming|go(?:es)?) (?:in)?to (?:force|effect)|will (?:apply|change|be)|"
-    r"updat\w+|chang\w+|revis\w+|replac\w+|amend\w+|new version|previous version|"
-    r"gültig|gilt|gelten|in kraft|änder\w+|geändert\w*|aktualisier\w+|neue fassung|"
-    r"entr(?:e|era|eront|ée) en vigueur|modifi\w+|mise? à jour|nouvelle version|"
-    r"entrar\w* en vigor|actualiz\w+|nueva versión|entr\w+ in vigore|aggiorn\w+|nuova versione|"
-    r"entrar\w* em vigor|atualiz\w+|nova versão|van kracht|gewijzigd|bijgewerkt"
-)
-has_document = re.compile(rf"\b(?:{DOCUMENT_WORDS})\b").search
-has_replacement = re.compile(rf"\b(?:{REPLACEMENT_WORDS})\b").search
+DOCUMENT, REPLACEMENT = r"\b(?:{content.policy})\b", r"\b(?:{content.policy_update})\b"
 has_date = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b").search
 POSTAL_ADDRESS = (
     r"\b\d{1,5}[a-z]?,?\s+(?:[\w.'’-]+\s+){1,4}?(?:street|st\.|avenue|ave\b|road|rd\b|boulevard|blvd|lane|drive|"
@@ -41,7 +29,7 @@ def is_policy_notice(line: str) -> bool:
     if len(line) > MAX_LINE_LENGTH or has_date(line) is None:
         return False
     small = line.lower()
-    return has_document(small) is not None and has_replacement(small) is not None
+    return all(compile_lowercase(pattern).search(small) for pattern in (DOCUMENT, REPLACEMENT))
 
 
 def has_address(line: str) -> bool:

@@ -2,7 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from itertools import compress
+
+from msgspec import Struct
+
+from sanderling.content.word_lists import load_words
 
 MAX_LINE_LENGTH = 60  # characters
 PRICE_FLAG = 2  # bit in the line flags of a fingerprint
@@ -11,21 +16,26 @@ CURRENCY_TERMS = (  # a line feed anchors a term to the start or end of a line
     *("฿", "บาท", "₫", "₴", "₪", "₱", "₦", "دينار", "ريال", "درهم", "جنيه", "تومان", "¢", "грн", " лв", " lei", "aud "),
     *(" aud", "cad ", " cad", "\nkr ", "\nkr.", "\nrp ", "\nrp.", "\nrm ", "\nrs ", "\nrs.", " tl\n", " pln", " huf"),
 )
-STOCK_TERMS = (
-    *("stock", "sold out", "available", "auf lager", "lieferbar", "ausverkauft", "disponib", "rupture", "épuisé"),
-    *("agotado", "esaurito", "uitverkocht", "slutsåld", "в наличии", "有货", "缺货", "售罄", "在庫", "品切れ"),
-    *("op voorraad", "i lager", "på lager", "udsolgt", "utsolgt", "loppuunmyyty", "esgotado", "disponív", "wyprzedan"),
-    *("dostępny", "skladem", "vyprodáno", "raktáron", "stokta", "tükendi", "нет в продаже", "متوفر", "نفد", "במלאי"),
-    *("אזל", "재고", "품절", "มีสินค้า", "สินค้าหมด", "còn hàng", "hết hàng"),
-)
 ASCII_BYTES = bytes(range(128))
-NON_ASCII_CHARS = frozenset("".join((*STOCK_TERMS, *CURRENCY_TERMS)).encode().translate(None, ASCII_BYTES).decode())
-"""A text with none of these characters can only contain the ASCII terms."""
-STOCK_BYTES, CURRENCY_BYTES = ([term.encode() for term in terms] for terms in (STOCK_TERMS, CURRENCY_TERMS))
-ASCII_STOCK_BYTES, ASCII_CURRENCY_BYTES = (
-    list(filter(bytes.isascii, terms)) for terms in (STOCK_BYTES, CURRENCY_BYTES)
-)
 search_digit = re.compile(r"\d").search  # excludes currency selectors and "Europe"
+
+
+class PriceTerms(Struct, frozen=True, dict=True):
+    """Terms of stock status and prices, encoded; `ascii_only`: a text without other characters has only these."""
+
+    stock: list[bytes]
+    currencies: list[bytes]
+
+    @classmethod
+    @cache
+    def load(cls, ascii_only: bool) -> "PriceTerms":
+        terms = ([term.encode() for term in group] for group in (load_words("content.stock"), CURRENCY_TERMS))
+        return cls(*([term for term in group if term.isascii() or not ascii_only] for group in terms))
+
+    @cached_property
+    def non_ascii_chars(self) -> frozenset[str]:
+        """A text with none of these characters can only contain the ASCII terms."""
+        return frozenset(b"".join((*self.stock, *self.currencies)).translate(None, ASCII_BYTES).decode())
 
 
 def flag_price_lines(lines: Sequence[str], line_flags: bytes) -> bytes:
@@ -35,12 +45,14 @@ def flag_price_lines(lines: Sequence[str], line_flags: bytes) -> bytes:
         return line_flags
     text = "\n".join(["", *[lines[n] for n in short], ""]).lower()
     raw = text.encode("utf-8", "replace")
-    is_ascii = NON_ASCII_CHARS.isdisjoint(raw.translate(None, ASCII_BYTES).decode())
+    terms = PriceTerms.load(ascii_only=False)
+    if terms.non_ascii_chars.isdisjoint(raw.translate(None, ASCII_BYTES).decode()):
+        terms = PriceTerms.load(ascii_only=True)
     flags = bytearray(line_flags)
-    for term in filter(raw.__contains__, ASCII_STOCK_BYTES if is_ascii else STOCK_BYTES):
+    for term in filter(raw.__contains__, terms.stock):
         for n in _find_lines_with(text, term.decode()):
             flags[short[n]] |= PRICE_FLAG
-    for term in filter(raw.__contains__, ASCII_CURRENCY_BYTES if is_ascii else CURRENCY_BYTES):
+    for term in filter(raw.__contains__, terms.currencies):
         for n in _find_lines_with(text, term.decode()):
             if search_digit(lines[short[n]]):
                 flags[short[n]] |= PRICE_FLAG

@@ -8,110 +8,25 @@ import re
 from enum import StrEnum
 from functools import cache
 
+from sanderling.content.word_lists import load_patterns
 from sanderling.html.parser import Document
 from sanderling.html.text import render_text
 
 MAX_NOTICE_WORDS = 200  # a longer page has other content
 MAX_OUTAGE_WORDS = 60
-# Keys: substrings required by the pattern, as a prefilter that rejects nearly all pages.
-NOT_FOUND_PHRASES = {
-    "404": r"\berror\W{0,3}404\b|\b404\W{0,5}(error|not found|page)\b",
-    "found": r"\b(page|file|document|article|site)\b.{0,20}\b(not|cannot be|could not be) found\b|\bnot found\b",
-    "no longer": r"\bno longer (exists|available)\b",
-    "exist": r"\bdoes ?n.t exist\b|\bdoes not exist\b",
-    "nicht gefunden": r"\bseite (wurde )?nicht gefunden\b",
-    "page introuvable": r"\bpage introuvable\b",
-    "non trouvée": r"\bpage non trouvée\b",
-    "no encontrada": r"\bpágina no encontrada\b",
-}
-DOWNTIME_PHRASES = {
-    "maintenance": r"\b(under|for|scheduled|site|system|server|planned|en) maintenance\b|\bmaintenance mode\b",
-    "down": r"\bsystem (is )?down\b|\b(temporarily|currently) down\b",
-    "unavailable": r"\b(temporarily|currently|service|service is) unavailable\b",
-    "offline": r"\b(temporarily|currently) offline\b",
-    "out of service": r"\b(temporarily|currently) out of service\b",
-    "back": r"\bwe.?(ll| will) be (right )?back\b",
-    "wartungsarbeiten": r"\bwartungsarbeiten\b",
-    "en mantenimiento": r"\ben mantenimiento\b",
-    "in manutenzione": r"\bin manutenzione\b",
-    "em manutenção": r"\bem manutenção\b",
-    "メンテナンス中": r"メンテナンス中",
-    "维护中": r"维护中",
-}
-ERROR_PHRASES = {
-    "error occurred": r"\berror occurred\b",
-    "error has occurred": r"\berror has occurred\b",
-    "went wrong": r"\bsomething went wrong\b",
-    "server error": r"\binternal server error\b|^\W*(500\W{0,5})?server error\b",
-    "application error": r"^\W*application error\b",
-    "gateway": r"\bbad gateway\b|\bgateway time-?out\b",
-    "database": r"^\W*database error\b|\bestablishing a database connection\b",
-    "too many requests": r"\btoo many requests\b",
-    "fehler aufgetreten": r"\bfehler aufgetreten\b",
-    "une erreur": r"\bune erreur (inattendue )?(est survenue|s.est produite)\b",
-    "un error": r"\b(ha ocurrido|ocurrió|se ha producido|se produjo) un error\b",
-    "un errore": r"\bsi è verificato un errore\b",
-    "ocorreu um erro": r"\bocorreu um erro\b",
-    "fout opgetreden": r"\bfout opgetreden\b",
-    "произошла ошибка": r"\bпроизошла ошибка\b",
-    "エラーが発生": r"エラーが発生",
-    "发生错误": r"发生错误",
-}
-CHALLENGE_PHRASES = {
-    "just a moment": r"^\W*just a moment\b",
-    "attention required": r"^\W*attention required\b",
-    "checking your browser": r"\bchecking your browser\b",
-    "human": r"\bare you (a )?human\b|\b(verify|verifying|confirm) (that )?you are (a )?human\b",
-    "robot": r"\bare you (a )?robot\b",
-    "javascript": r"\benable javascript and cookies\b",
-    "captcha": r"\bcaptcha\b",
-    "access denied": r"^\W*access denied\b",
-    "security check": r"^\W*security check\b",
-    "pardon our": r"\bpardon our interruption\b",
-    "unsuccessful": r"^\W*request unsuccessful\b",
-    "you continue": r"^\W*before you continue\b",
-    "sie fortfahren": r"^\W*bevor sie fortfahren\b",
-    "de continuer": r"^\W*avant de continuer\b",
-    "de continuar": r"^\W*antes de continuar\b",
-}
-LOGIN_PHRASES = {
-    "sign": r"\bsign[ -]?in\b",
-    "log": r"\blog[ -]?in\b|\binloggen\b|\blogga in\b",
-    "subscribe to": r"\bsubscribe to continue\b",
-    "members only": r"\bmembers only\b",
-    "anmeld": r"\banmelden\b|\banmeldung\b",
-    "se connecter": r"\bse connecter\b",
-    "connexion": r"\bconnexion\b",
-    "iniciar": r"\biniciar sesión\b",
-    "accedi": r"\baccedi\b",
-    "ログイン": r"ログイン",
-    "登录": r"登录",
-}
-NOTICE_HINTS = re.compile(
-    "|".join({**NOT_FOUND_PHRASES, **DOWNTIME_PHRASES, **ERROR_PHRASES, **CHALLENGE_PHRASES, **LOGIN_PHRASES})
-)
-
-
-def _join_patterns(*phrase_groups: dict[str, str], first: str = "") -> str:
-    patterns = [pattern for phrases in phrase_groups for pattern in phrases.values()]
-    return "|".join([first, *patterns] if first else patterns)
-
-
-NOT_FOUND_PATTERN = _join_patterns(NOT_FOUND_PHRASES)
-NOT_FOUND_TITLE_PATTERN = _join_patterns(NOT_FOUND_PHRASES, first=r"^\W*404\b")
-OUTAGE_PATTERN = _join_patterns(DOWNTIME_PHRASES, ERROR_PHRASES, CHALLENGE_PHRASES)
-LOGIN_PATTERN = _join_patterns(LOGIN_PHRASES)
 PARKED_DOMAIN_PATTERN = (
     r"\bdomain (name )?(is|may be|could be) (for sale|parked|available for purchase)\b|\bbuy this domain\b"
     r"|\bthis domain (has expired|is parked)\b|\bparked (free|domain)\b|\bdomain parking\b"
     r"|\bhugedomains\b|\bsedo ?domain parking\b"
 )
+NOT_FOUND_TITLE = r"^\W*404\b"
 PHP_ERROR_PATTERN = r"^\s*(php )?(fatal|parse) error\s*:\s"
 VISIBLE_ELEMENT_PATTERN = (
     rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
 )
 PASSWORD_FIELD = 'input[type="password" i]'
 MAX_NOTICE_LENGTH = 4000  # characters
+NOT_FOUND, OUTAGE, LOGIN = ("not_found",), ("downtime", "error", "challenge"), ("login",)
 
 
 class SoftErrorKind(StrEnum):
@@ -130,7 +45,7 @@ def classify_text(title: str, text: str) -> SoftErrorKind | None:
         return SoftErrorKind.PARKED
     return (
         SoftErrorKind.SOFT_404
-        if _matches(NOT_FOUND_TITLE_PATTERN, title) and _matches(NOT_FOUND_PATTERN, text)
+        if _has_notice(NOT_FOUND, title, NOT_FOUND_TITLE) and _has_notice(NOT_FOUND, text)
         else None
     )
 
@@ -146,12 +61,12 @@ def detect_soft_error(tree: Document, raw_text: str, body: bytes | None = None) 
     title = title_element.text if title_element is not None else ""
     headings = (title, heading.text if heading is not None else "")
     has_hint = _has_notice_hint(headings)
-    if (has_hint and _matches(NOT_FOUND_TITLE_PATTERN, title)) or "domain" in raw_text.lower():
+    if (has_hint and _has_notice(NOT_FOUND, title, NOT_FOUND_TITLE)) or "domain" in raw_text.lower():
         kind = classify_text(title, render_text(tree))
         if kind is not None:
             return kind
     is_notice = has_hint and (
-        any(_matches(OUTAGE_PATTERN, heading) for heading in headings) or _is_login_page(tree, headings)
+        any(_has_notice(OUTAGE, heading) for heading in headings) or _is_login_page(tree, headings)
     )
     is_blank = body is not None and (
         _is_blank_page(tree, raw_text, headings[0], body) or _matches(PHP_ERROR_PATTERN, raw_text)
@@ -165,7 +80,7 @@ def is_outage_text(text: str) -> bool:
     Content may also read like that, so the caller needs more evidence, such as another text before.
     """
     is_short = len(text) <= MAX_NOTICE_LENGTH and len(text.split(None, MAX_OUTAGE_WORDS)) <= MAX_OUTAGE_WORDS
-    return is_short and _matches(OUTAGE_PATTERN, text)
+    return is_short and _has_notice(OUTAGE, text)
 
 
 def _is_blank_page(tree: Document, raw_text: str, title: str, body: bytes) -> bool:
@@ -181,11 +96,29 @@ def may_be_soft_error(headings: tuple[str, str], raw_text: str) -> bool:
 
 
 def _has_notice_hint(headings: tuple[str, str]) -> bool:
-    return NOTICE_HINTS.search("\n".join(headings).lower()) is not None
+    return _load_hints().search("\n".join(headings).lower()) is not None
+
+
+@cache
+def _load_hints() -> re.Pattern[str]:
+    """Return a prefilter that rejects nearly all pages: each pattern requires a text."""
+    return re.compile(
+        "|".join(hint for group in NOT_FOUND + OUTAGE + LOGIN for hint in load_patterns(f"soft_404.{group}"))
+    )
+
+
+def _has_notice(groups: tuple[str, ...], text: str, other_pattern: str = "") -> bool:
+    return _load_notices(groups, other_pattern).search(text) is not None
+
+
+@cache
+def _load_notices(groups: tuple[str, ...], other_pattern: str) -> re.Pattern[str]:
+    patterns = [pattern for group in groups for pattern in load_patterns(f"soft_404.{group}").values()]
+    return re.compile("|".join([other_pattern, *patterns] if other_pattern else patterns), re.IGNORECASE)
 
 
 def _is_login_page(tree: Document, headings: tuple[str, str]) -> bool:
-    return any(_matches(LOGIN_PATTERN, heading) for heading in headings) and tree.select_one(PASSWORD_FIELD) is not None
+    return any(_has_notice(LOGIN, heading) for heading in headings) and tree.select_one(PASSWORD_FIELD) is not None
 
 
 def is_short_text(text: str) -> bool:

@@ -20,7 +20,7 @@ from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.fingerprint import assets, scripts, tag_outline
 from sanderling.fingerprint.link_targets import hash_link_targets
 from sanderling.fingerprint.main_assets import hash_main_assets
-from sanderling.fingerprint.model import FINGERPRINT_VERSION, MAX_BLOCK_SIZE, Fingerprint, hash_block
+from sanderling.fingerprint.model import MAX_BLOCK_SIZE, STORED_VERSION, Fingerprint, hash_block
 from sanderling.fingerprint.normalized_lines import (
     NormalizedLines,
     assign_price_roles,
@@ -66,7 +66,7 @@ def hash_assets(tree: Document, ignore_pattern: Pattern[str] | None = None) -> A
 
 
 EMPTY_FINGERPRINT = Fingerprint(
-    FINGERPRINT_VERSION,
+    STORED_VERSION,
     0,
     0,
     b"",

@@ -6,7 +6,10 @@ volatile text. A block hash is its bytes as a number modulo a prime, so the hash
 
 from msgspec import Struct, msgpack
 
-FINGERPRINT_VERSION = 28
+from sanderling.content.word_lists import load_checksum
+
+FINGERPRINT_VERSION = 28  # of the code; `tests/fingerprint/test_version.py` says when to raise it
+STORED_VERSION = FINGERPRINT_VERSION << 16 | load_checksum()  # of the code and the words of all languages
 MAIN_ROLE, HIDDEN_ROLE = 1, 4  # bits of a block role
 MAX_BLOCK_SIZE = 65_535  # bytes: sizes are stored in 16 bits
 HASH_PRIME = 2**30 - 35  # largest prime in one CPython int digit (30 bits): fast modulo
@@ -70,4 +73,4 @@ def is_current_fingerprint(data: bytes) -> bool:
 
 
 _decoder = msgpack.Decoder(Fingerprint)
-_CURRENT_PREFIX = msgpack.encode([FINGERPRINT_VERSION] + [0] * (len(Fingerprint.__struct_fields__) - 1))[:4]
+_CURRENT_PREFIX = msgpack.encode([STORED_VERSION] + [0] * (len(Fingerprint.__struct_fields__) - 1))[:8]

@@ -18,6 +18,7 @@ from sanderling.content.prices import flag_price_lines
 from sanderling.content.volatile.counters import is_counter_label
 from sanderling.content.volatile.relative_time import find_relative_time_lines
 from sanderling.content.volatile.strip import flag_volatile_lines, strip_volatile_text
+from sanderling.content.volatile.timestamps import is_time_label, is_weekday_date
 from sanderling.fingerprint.model import HIDDEN_ROLE
 from sanderling.html.text import normalize_text
 
@@ -91,9 +92,6 @@ def _select_volatile_lines(lines: list[str], line_numbers: list[int]) -> Iterabl
 
 
 def _has_label(lines: list[str], line_number: int) -> bool:
-    # Imported late: its patterns are slow to compile, and a first crawl does not need them.
-    from sanderling.content.volatile.timestamps import is_time_label
-
     return is_time_label(_find_line_above(lines, line_number))
 
 
@@ -125,8 +123,6 @@ def _classify_counts(page_blocks: TextBlocks, bare_numbers: set[int]) -> dict[in
 
 
 def _is_bare_day(line: str) -> bool:
-    from sanderling.content.volatile.timestamps import is_weekday_date
-
     return len(line) <= MAX_DAY_LENGTH and is_weekday_date(line)
 
 

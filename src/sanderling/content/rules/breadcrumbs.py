@@ -6,26 +6,15 @@ from itertools import compress
 from sanderling.content.line_features import LONG_LINE_LENGTH, LineFeatures
 from sanderling.content.phrases import NAVIGATION, TABLE_OF_CONTENTS
 from sanderling.content.side_content import is_link_only
+from sanderling.content.word_lists import compile_words
 
 search_separator = re.compile(r"\s[›»>/|→·•]\s|[›»→]").search  # between breadcrumbs
-is_breadcrumb_trail = re.compile(
-    r"(?:home|start|startseite|accueil|inicio|início|strona główna|hem|hjem|forside|etusivu|domů|главная|ホーム|首页|"
-    r"首頁|홈)(?:\s*[›»→>]|\s[/|·•]\s).+",
-    re.IGNORECASE,
-).fullmatch
-PAGINATION_WORDS = (
-    r"next|prev|previous|weiter|nächste[rs]?|zurück|vorherige[rs]?|suivante?|précédente?|siguiente|anterior|"
-    r"successiv[oa]|precedente|próxim[oa]|volgende|vorige|następn[ya]|poprzedni[a]?|nästa|föregående|следующая|"
-    r"предыдущая|次へ|次の|前へ|前の|下一[篇页頁]|上一[篇页頁]"
+# Patterns with the words of all languages in place of `{table.group}`.
+BREADCRUMB_TRAIL = r"(?:{boilerplate.home_page})(?:\s*[›»→>]|\s[/|·•]\s).+"
+PAGINATION_LINK = (
+    r"[←«‹<]*\s*(?:{boilerplate.pagination})(?:\s?(?:{boilerplate.pagination_noun}))?\s*(?:[:：›»→←«‹>-].*)?"
 )
-is_pagination_link = re.compile(
-    rf"[←«‹<]*\s*(?:{PAGINATION_WORDS})"
-    r"(?:\s?(?:article|page|post|topic|chapter|section|lesson|artikel|seite|beitrag|thema|kapitel|chapitre|página|artículo|"
-    r"artigo|entrada|capítulo|articolo|pagina|capitolo|bericht|strona|sida|статья|страница|記事|ページ))?"
-    r"\s*(?:[:：›»→←«‹>-].*)?",
-    re.IGNORECASE,
-).fullmatch
-match_pagination_label = re.compile(rf"\s*(?:{PAGINATION_WORDS}|up)\s*[:：]", re.IGNORECASE).match
+LABELED_PAGINATION = r"\s*(?:{boilerplate.pagination}|up)\s*[:：]"
 PAGINATION_LABELS = re.compile(r"(?:^|,)\s*[^\W\d_]+\s*[:：]|[\[\]|]")  # labels, and brackets around links
 COPYRIGHT_CLAIM = r"(?:\(c\)|\bcopyright\b)"
 TOOL_NAME_AHEAD = r"(?= (?:(?-i:[A-Z])|[^\w\s]|love\b))"  # "made with Hugo", but not "made with wool"
@@ -85,14 +74,15 @@ def _find_breadcrumbs(features: LineFeatures) -> list[int]:
     return [
         n
         for n in features.find_phrase_lines(NAVIGATION)
-        if (is_pagination_link(features.lines[n]) and n in features.link_only_lines)
-        or is_breadcrumb_trail(features.lines[n])
+        if (compile_words(PAGINATION_LINK).fullmatch(features.lines[n]) and n in features.link_only_lines)
+        or compile_words(BREADCRUMB_TRAIL).fullmatch(features.lines[n])
     ]
 
 
 def _find_labeled_pagination(features: LineFeatures) -> list[int]:
     """Return lines of labeled links to adjacent pages: Next: Gulls, Up: Birds."""
     main, sizes, lines = features.page.main_mask, features.page.weighted_lengths, features.lines
+    match_label = compile_words(LABELED_PAGINATION).match
     linked = {
         n: link_chars
         for n, link_chars in features.page.link_chars.items()
@@ -101,7 +91,7 @@ def _find_labeled_pagination(features: LineFeatures) -> list[int]:
     return [
         n
         for n, link_chars in linked.items()
-        if match_pagination_label(lines[n]) and is_link_only(len(PAGINATION_LABELS.sub("", lines[n])), link_chars)
+        if match_label(lines[n]) and is_link_only(len(PAGINATION_LABELS.sub("", lines[n])), link_chars)
     ]
 
 

@@ -4,7 +4,6 @@ Candidates match a phrase or class name. They are boilerplate only if the lines 
 buttons, hardly any prose, in a container of their own. Otherwise they stay main content.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
@@ -14,12 +13,14 @@ from sanderling.content.phrases import (
     FEEDBACK_ANSWER,
     FEEDBACK_PROMPT,
     RELATED_LINKS,
-    RELATED_LINKS_PREFIX_KEYS,
     SHARE_BUTTON,
     SOCIAL_NETWORK,
+    load_phrases,
 )
+from sanderling.content.rule import Rule
 from sanderling.content.rules.breadcrumbs import find_navigation_lines
 from sanderling.content.side_content import LineSpan, find_price_lines
+from sanderling.content.word_lists import compile_words
 from sanderling.html.text import compact_text
 
 MAX_LIST_LINES = 60  # non-empty lines of related links
@@ -27,15 +28,7 @@ MAX_PROMPT_LINES = 16
 MAX_CALL_LINES = 6
 MAX_CALL_LENGTH = 300  # characters
 MAX_MATCHES = 50  # candidate lines per rule
-search_newsletter_phrase = re.compile(
-    r"newsletter|(?<!un)subscri|sign up|signup|mailing list|stay in touch|keep in touch|stay up to date|stay informed|"
-    r"stay connected|stay in the loop|your inbox|email updates|e-mail updates|"
-    r"abonnier|anmelden|auf dem laufenden|in kontakt bleiben|abonnez|s'abonner|s’abonner|inscrivez|s'inscrire|"
-    r"s’inscrire|restez inform|infolettre|suscri|boletín|mantente|iscriviti|resta aggiornato|rimani aggiornato|assine|"
-    r"inscreva|fique por dentro|nieuwsbrief|aanmelden|blijf op de hoogte|nyhetsbrev|nyhedsbrev|prenumer|tilmeld|"
-    r"uutiskirj|odebír|newslettr|zapisz się|hírlevél|iratkoz|abone ol|bülten|подпис|рассылк|розсилк|ニュースレター|"
-    r"メルマガ|メールマガジン|订阅|訂閱|뉴스레터|구독"
-).search
+NEWSLETTER = "(?<!un)(?:{boilerplate.newsletter})"
 
 
 class InlineBoilerplate:
@@ -45,16 +38,8 @@ class InlineBoilerplate:
         self.features = LineFeatures(page)
         self.lines: set[int] = set()
         self.parts: list[LineSpan] = []  # parts that are boilerplate as a whole
-        for find in (
-            self._find_named_parts,
-            self._find_link_asides,
-            self._find_related_links,
-            self._find_feedback_prompts,
-            self._find_share_buttons,
-            self._find_newsletter_forms,
-            self._find_calls_to_action,
-        ):
-            find()
+        for rule in BOILERPLATE_RULES:
+            rule.apply(self)
         self.lines |= find_navigation_lines(self.features, self.lines)
 
     @property
@@ -95,10 +80,8 @@ class InlineBoilerplate:
 
     def _find_related_links(self) -> None:
         """Add link lists that start with a phrase such as "related articles"."""
-        keys = self.features.phrase_keys
-        prefixed = [
-            n for n in self.features.heading_lines if n in keys and keys[n].startswith(RELATED_LINKS_PREFIX_KEYS)
-        ]
+        keys, prefixes = self.features.phrase_keys, load_phrases().related_links_prefixes
+        prefixed = [n for n in self.features.heading_lines if n in keys and keys[n].startswith(prefixes)]
         for n in (*self.features.find_phrase_lines(RELATED_LINKS)[:MAX_MATCHES], *prefixed[:MAX_MATCHES]):
             enclosing = self.features.iterate_enclosing_parts(n, MAX_LIST_LINES)
             link_lists = [
@@ -191,7 +174,7 @@ class InlineBoilerplate:
     def _is_newsletter_form(self, part: LineSpan, line_indexes: list[int], label_indexes: list[int]) -> bool:
         if not self._is_prompt(part, line_indexes) or len(self.features.heading_lines.intersection(line_indexes)) > 1:
             return False
-        return search_newsletter_phrase(self.features.get_lowercase_text(label_indexes)) is not None
+        return compile_words(NEWSLETTER).search(self.features.get_lowercase_text(label_indexes)) is not None
 
     def _find_calls_to_action(self) -> None:
         """Add calls to action below the text: a heading, some words, and a link."""
@@ -227,3 +210,14 @@ class InlineBoilerplate:
             and not any(map(str.isdigit, text))
             and adjacent.isdisjoint(features.link_only_lines | features.heading_lines)
         )
+
+
+BOILERPLATE_RULES = (  # applied in this order
+    Rule("named_parts", InlineBoilerplate._find_named_parts),
+    Rule("link_asides", InlineBoilerplate._find_link_asides),
+    Rule("related_links", InlineBoilerplate._find_related_links),
+    Rule("feedback_prompts", InlineBoilerplate._find_feedback_prompts),
+    Rule("share_buttons", InlineBoilerplate._find_share_buttons),
+    Rule("newsletter_forms", InlineBoilerplate._find_newsletter_forms),
+    Rule("calls_to_action", InlineBoilerplate._find_calls_to_action),
+)

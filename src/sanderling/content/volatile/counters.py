@@ -5,57 +5,10 @@ comments". Limits and dates are not counters: "12 of 40 rooms", "maximum 40 visi
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
-from sanderling.content.volatile._regex import compile_pattern, keep_groups
+from sanderling.content.word_lists import compile_words, keep_groups, load_words
 
-COUNTER_NOUN_LIST = """
-views? visits? visitors? hits? comments? reply replies likes? shares? followers? subscribers? downloads? reads readers
-votes? upvotes? reactions? unread notifications? retweets stars? forks? karma ratings? reviews? plays reposts responses?
-answers? watchers? applicants? commits contributors?
-aufrufe kommentare? besucher bewertungen antworten bewerber abonnenten zugriffe
-commentaires? vues? visites téléchargements réponses? avis abonnés?
-visitas vistas comentarios? descargas reproducciones visualizaciones respuestas? opiniones seguidores suscriptores
-visualizações comentários? acessos respostas? avaliações
-visualizzazioni commenti risposte recensioni iscritti
-weergaven reacties antwoorden beoordelingen bezoekers volgers
-visningar visninger kommentarer svar följare følgere omdömen näyttökertaa kommenttia
-wyświetleń wyświetlenia odsłon komentarzy odpowiedzi opinii odwiedzin obserwujących
-zhlédnutí komentářů odpovědí megtekintés hozzászólás vizualizări comentarii
-görüntülenme görüntüleme okunma yorum yanıt takipçi değerlendirme
-просмотры? просмотра просмотров комментарий комментария комментариев ответ ответа ответов отзыв отзыва отзывов
-подписчик подписчика подписчиков посетитель посетителя посетителей перегляд перегляди переглядів
-преглед прегледа прегледи προβολές σχόλια
-مشاهدات? مشاهدة تعليقات? زيارات? بازدید צפיות תגובות
-조회수? 댓글 tayangan dilihat komentar
-"""
-COUNTER_NOUNS = (*COUNTER_NOUN_LIST.split(), "lượt xem", "bình luận")
-LABEL_NOUN_LIST = """
-posts threads topics messages reputation
-beiträge themen besucherzähler gelesen mensajes temas mensagens tópicos messaggi discussioni berichten onderwerpen
-inlägg indlæg innlegg viestejä posty příspěvky сообщения сообщений темы повідомлень mesaj mesajlar
-帖子 主题 主題 投稿 메시지
-cart basket warenkorb panier carrito cesta carrinho carrello winkelwagen varukorg koszyk корзина
-"""  # forum statistics and shopping carts: the number follows the word
-LABEL_NOUNS = (*LABEL_NOUN_LIST.split(), "likes received", "reaction score", "visitor counter", "hit counter")
-CONTEXT_WORD_LIST = """
-browsing viewed viewing online watching found trusted used loved liked chosen read followed enjoyed join seen reacted
-downloaded played accessed visited sold bought purchased added thought thoughts people customers carts baskets bag
-thanked total watch fork visitor no nr gelesen aufgerufen angesehen gefällt bekeken gelezen lu vu lue vue téléchargé
-consulté leído visto visitado descargado lido baixado letto scaricato прочитано просмотрено скачано 조회
-"""  # words next to other visitor counts
-CONTEXT_WORDS = tuple(CONTEXT_WORD_LIST.split())
-LIMIT_WORD_LIST = """
-maximum max minimum capacity limit limited allowed permitted required requires needed needs included includes include
-each every
-maximal höchstens mindestens kapazität erlaubt erforderlich enthalten jeder jede jedes
-maximale capacité autorisés requis inclus chaque
-máximo mínimo aforo capacidad permitidos requeridos incluye incluidos cada capacidade
-massimo minimo capienza ogni inclusi
-maximaal minimaal capaciteit toegestaan vereist elk elke
-"""  # a line with such a word states a limit
-LIMIT_WORDS = frozenset(LIMIT_WORD_LIST.split())
 AMBIGUOUS_NOUNS = (  # counted of visitors, and of other things as well
     "stars?|shares?|votes?|ratings?|hits?|plays|reads|forks|likes?|posts|threads|topics|messages"
 )
@@ -68,27 +21,6 @@ VISITOR_WORDS = frozenset(VISITOR_WORD_LIST.split())
 QUALITY_NOUNS = frozenset(
     ("star", "stars", "share", "shares", "vote", "votes", "rating", "ratings", "hit", "hits", "plays")
 )
-
-
-def split_phrases(phrases: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(word for phrase in _expand_optional_endings(phrases) for word in phrase.split())
-
-
-def is_counter_label(line: str) -> bool:
-    """Return whether a line labels a counter on the next line. "Stars" and the like may be a quality."""
-    return line.rstrip(" :：").lower() in _get_labels()
-
-
-@cache
-def _get_labels() -> frozenset[str]:
-    return frozenset(_expand_optional_endings((*COUNTER_NOUNS, *LABEL_NOUNS))) - QUALITY_NOUNS
-
-
-def _expand_optional_endings(words: tuple[str, ...]) -> Iterator[str]:
-    for word in words:
-        yield from (word[:-1], word[:-2]) if word.endswith("?") else (word,)
-
-
 MAX_LINE_LENGTH = 60  # characters
 MAX_COUNTER_WORDS = 6  # a longer line that ends with a period is a sentence
 
@@ -99,7 +31,6 @@ WITHOUT_UNIT = (
     r"(?!\s+(?!(?:today|times)\b)[^\W\d]+\b(?!(?:\s+[^\W\d]+)?\s*[:：]))"  # "Comments: 30 days" is not a counter
 )
 QUANTIFIER = r"(?:over\s+|more than\s+|about\s+|some\s+|our\s+)?"
-PERIOD = "today|yesterday|this week|this month|in total|heute|gestern|gesamt|aujourd'hui|hoy|oggi|hoje|сегодня"
 PERSON_NOUNS = "users?|guests?|members?|people|players|customers?|others|readers|subscribers|visitors|registered|hidden"
 REVIEWER_ADJECTIVES = r"(?:(?:customer|user|verified|global|reader|guest|total|new)\s+)?"
 RECENT_PERIOD = r"(?:in|over|within)\s+(?:the\s+)?(?:last|past)\b|today\b|recently\b"
@@ -115,11 +46,11 @@ TIMES_DONE = "|".join(  # a verb and its word for "times"
         ("прочитано|просмотрено|скачано", "раза?"),
     )
 )
-COUNTER_NOUN_CHOICE, LABEL_NOUN_CHOICE = ("|".join(words) for words in (COUNTER_NOUNS, (*COUNTER_NOUNS, *LABEL_NOUNS)))
+COUNTER_NOUNS, LABEL_NOUNS = "{volatile.counter_noun}", "{volatile.counter_noun}|{volatile.label_noun}"
 COUNTER_PATTERNS = (
-    rf"(\b(?:{LABEL_NOUN_CHOICE})(?:\s+(?:{PERIOD}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){INTEGER}"
+    rf"(\b(?:{LABEL_NOUNS})(?:\s+(?:{{volatile.counter_period}}))?\s*[:：(（]\s*|\bviewed\s+|\b조회수?\s+){INTEGER}"
     rf"{NOT_MONEY}{WITHOUT_UNIT}|(\brating:?\s+)\d[.,]\d+\b",
-    rf"{AMOUNT}\s*{REVIEWER_ADJECTIVES}(?:{COUNTER_NOUN_CHOICE})(?!\w)|{AMOUNT}\s+thoughts?(?=\s+on\b)",
+    rf"{AMOUNT}\s*{REVIEWER_ADJECTIVES}(?:{COUNTER_NOUNS})(?!\w)|{AMOUNT}\s+thoughts?(?=\s+on\b)",
     rf"(\busers browsing this \w+:.{{0,40}}?){AMOUNT}(?=\s+guests?\b)",
     rf"{AMOUNT}\s+(?=(?:{PERSON_NOUNS})\s+(?:(?:are|currently|have|also)\s+)*"
     rf"(?:online\b|viewing\b|watching\b|reacted\b|(?:{APPROVAL_VERBS})\s+(?:this|it)\b|this in their \w+))",
@@ -139,7 +70,6 @@ ROW_LABELS += "|replies|downloads"
 COUNTER_ROW = rf"(?:\W*(?:{ROW_LABELS})\s+{AMOUNT})+\W*"  # only labels with numbers: "Stars 1,204 Forks 12"
 ONLINE_USERS = rf"\W*(?:online\W+)?(?:{INTEGER}\s+(?:{PERSON_NOUNS})\b\W*(?:(?:and|und|et|y|e)\s+)?)+(?:online)?\W*"
 ONLINE_RECORD = r"^(most users ever online was )(?=\d).*|^(in total there (?:are|is) )(?=\d+ users? online\b).*"
-TRIGGER_WORDS = split_phrases((*COUNTER_NOUNS, *LABEL_NOUNS, *CONTEXT_WORDS))
 TIMES_VISITED = (
     rf"^(this (?:page|site|article|document|thread|topic|entry) (?:has been|was) \w+ ){AMOUNT}(?= times\W*$)"
 )
@@ -147,20 +77,10 @@ STARS = "[★☆⭐✩✭✰]½?"
 STAR_COUNT = (
     rf"(^(?:{STARS})+\s*){INTEGER}(?=\s*$)|({STARS}\s*\(\s*){INTEGER}(?=\s*\))"  # 120 in "Inn ★★★ 120" is a price
 )
-BILLING_PERIODS = (
-    "month|mo|day|year|yr|week|hour|user|monat|tag|jahr|woche|stunde|mois|jour|an|semaine|mes|día|año|mese|giorno|anno"
+NON_COUNTER_SUFFIX = (  # a number followed by this is a time, date, or rate
+    r"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b|\s+(?:per|pro|par|por|je|a|at a)\b|\s*/\s*(?:{volatile.billing_period})\b"
 )
-NON_COUNTER_SUFFIX = re.compile(  # a number followed by this is a time, date, or rate
-    rf"[-–:/.]\d|\s*(?:h|uhr|[ap]\.?m)\b|\s+(?:per|pro|par|por|je|a|at a)\b|\s*/\s*(?:{BILLING_PERIODS})\b",
-    re.IGNORECASE,
-)
-BOUND_WORDS = (
-    "at least|at most|(?:no|not) more than|only|mindestens|höchstens|nicht mehr als|nur|au moins|au plus|seulement"
-)
-BOUND_WORDS += (
-    "|al menos|como máximo|solo|sólo|almeno|al massimo|pelo menos|no máximo|minstens|hoogstens|slechts|не более"
-)
-BOUND_PREFIX = re.compile(rf"\b(?:up to|bis zu|jusqu.à|hasta|fino a|até|tot|{BOUND_WORDS})\s+$", re.IGNORECASE)
+BOUND_PREFIX = r"\b(?:{volatile.bound})\s+$"
 AMBIGUOUS_NOUN = re.compile(rf"(?:{AMBIGUOUS_NOUNS})\b", re.IGNORECASE)
 LAST_WORD = re.compile(r"(?<![^\W\d])([^\W\d]++)\s*+$")
 AMOUNT_DIGITS = re.compile(r"\d[\d.,\s]*[kmb]?\b\+?", re.IGNORECASE)
@@ -173,27 +93,47 @@ CJK_COUNTER = rf"((?:{CJK_COUNTER_NOUNS})(?:次数|次數|回数|数|數|量)?\s
 CJK_COUNTER += rf"|{AMOUNT}\s*[次回件]?の?\s*(?:{CJK_COUNTER_NOUNS})"
 
 
+@cache
+def load_counter_triggers() -> frozenset[str]:
+    """Return the words of which a line with a counter has one."""
+    phrases = load_words("volatile.counter_noun", "volatile.label_noun", "volatile.counter_context")
+    return frozenset(word for phrase in phrases for word in phrase.split())
+
+
+@cache
+def _load_word_set(group: str) -> frozenset[str]:
+    return frozenset(load_words(f"volatile.{group}"))
+
+
+def is_counter_label(line: str) -> bool:
+    """Return whether a line labels a counter on the next line. "Stars" and the like may be a quality."""
+    label = line.rstrip(" :：").lower()
+    return (label in _load_word_set("counter_noun") or label in _load_word_set("label_noun")) and (
+        label not in QUALITY_NOUNS
+    )
+
+
 def strip_counters(line: str, words: set[str]) -> str:
     """Return the line without counters. `words`: its lowercase words."""
     if "online" in words:
-        line = compile_pattern(ONLINE_RECORD).sub(keep_groups, line)
+        line = compile_words(ONLINE_RECORD).sub(keep_groups, line)
     if len(line) > MAX_LINE_LENGTH:
         return line
     stripped = (
         line
         if line.isascii()
-        else compile_pattern(STAR_COUNT).sub(keep_groups, compile_pattern(CJK_COUNTER).sub(keep_groups, line))
+        else compile_words(STAR_COUNT).sub(keep_groups, compile_words(CJK_COUNTER).sub(keep_groups, line))
     )
-    if TRIGGER_WORDS.isdisjoint(words) or not LIMIT_WORDS.isdisjoint(words):
+    if load_counter_triggers().isdisjoint(words) or not _load_word_set("limit").isdisjoint(words):
         return stripped
     if _is_sentence(line):
-        return compile_pattern(TIMES_VISITED).sub(keep_groups, stripped)
-    if compile_pattern(COUNTER_ROW).fullmatch(stripped) or (
-        "online" in words and compile_pattern(ONLINE_USERS).fullmatch(stripped)
+        return compile_words(TIMES_VISITED).sub(keep_groups, stripped)
+    if compile_words(COUNTER_ROW).fullmatch(stripped) or (
+        "online" in words and compile_words(ONLINE_USERS).fullmatch(stripped)
     ):
         return AMOUNT_DIGITS.sub("", stripped)
     for pattern in COUNTER_PATTERNS:
-        stripped = compile_pattern(pattern).sub(_strip_counter_match, stripped)
+        stripped = compile_words(pattern).sub(_strip_counter_match, stripped)
     return stripped
 
 
@@ -201,7 +141,9 @@ def _strip_counter_match(match: re.Match[str]) -> str:
     """Return the text without the counter, or unchanged if the number is a date, time, price, or limit."""
     before, after = match.string[: match.start()], match.string[match.end() :]
     is_other_number = (
-        NON_COUNTER_SUFFIX.match(after) or BOUND_PREFIX.search(before) or _is_month(NEXT_WORD.match(after))
+        compile_words(NON_COUNTER_SUFFIX).match(after)
+        or compile_words(BOUND_PREFIX).search(before)
+        or _is_month(NEXT_WORD.match(after))
     )
     return (
         match[0]
@@ -222,9 +164,7 @@ def _is_quality(match_text: str, before: str, after: re.Match[str] | None) -> bo
 
 
 def _is_month(word: re.Match[str] | None) -> bool:
-    from sanderling.content.volatile.timestamps import MONTHS  # compiles slow patterns; a first crawl needs none
-
-    return word is not None and word[1].lower() in MONTHS
+    return word is not None and word[1].lower() in _load_word_set("months")
 
 
 def _is_sentence(line: str) -> bool:

@@ -4,25 +4,24 @@ Volatile text is removed from short lines before hashing; the rest of the line s
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from types import ModuleType
 
-from sanderling.content.volatile import counters, ratings, relative_time
-from sanderling.content.volatile._regex import compile_pattern, keep_groups
-from sanderling.content.volatile.counters import strip_counters
-from sanderling.content.volatile.ratings import strip_ratings
-from sanderling.content.volatile.relative_time import END_OF_PHRASE, strip_relative_times
+from sanderling.content.rule import Rule
+from sanderling.content.volatile.counters import load_counter_triggers, strip_counters
+from sanderling.content.volatile.ratings import load_zeroed_triggers, strip_ratings
+from sanderling.content.volatile.relative_time import END_OF_PHRASE, load_relative_time_triggers, strip_relative_times
+from sanderling.content.volatile.timestamps import load_timestamp_triggers, strip_timestamps
+from sanderling.content.word_lists import compile_words, keep_groups, load_trigger_words
 
 MAX_VOLATILE_LENGTH = 160  # characters; a time in a longer paragraph is content
 MAX_TOKEN_LINE_LENGTH = 80
 MAX_CACHED_LINES = 8_192  # a site repeats such lines on every page
 
-READING_TIME = r"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?"
-READING_TIME += (
-    rf"(?:read|reading|lesezeit|de lecture|de lectura|de leitura|di lettura)\b{END_OF_PHRASE}|(\b(?:reading time|"
+READING_TIME = (
+    rf"\b\d+(?:\s*[-–]\s*\d+)?[\s-]*min\w*\.?[\s-]+(?:to\s+)?(?:{{volatile.reading_time_after}})\b{END_OF_PHRASE}"
 )
-READING_TIME += r"read time|lesezeit|temps de lecture|tiempo de lectura|tempo di lettura|tempo de leitura)\W{1,3})"
+READING_TIME += r"|(\b(?:{volatile.reading_time_before})\W{1,3})"
 READING_TIME += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{END_OF_PHRASE}"
 HELPFUL_VOTES = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b)"
 SECONDS = r"\d[\d.,]*\s*(?:ms\b|second\(s\)|secs?\b|seconds?\b|secondes?\b|sekunden?\b|s\b)"
@@ -35,21 +34,13 @@ GENERATION_TIME += r"|(\b(?:(?:load|loading|generation|rendering|execution|proce
 GENERATION_TIME += rf"temps (?:de |d['’])(?:génération|chargement|exécution))\s*[:=]?\s*){SECONDS}"
 GENERATION_TIME += r"|\b(?:elapsed|uptime):?\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
 GENERATION_TIME += r"|\bin\s+\d[\d.,]*\s*(?:ms|sekunden)(?=\s+(?:erstellt|generiert|geladen)\b)"
-TIME_UNIT = r"(?:d|h|m|s|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|tage?n?|std|stunden?|minuten?|sekunden?|"
-TIME_UNIT += r"jours?|heures?|días?|horas?|minutos?|giorni|ore|minuti|uur|dagen|дней|дня|часов|часа|минут)\b\.?"
+TIME_UNIT = r"(?:{volatile.countdown_unit})\b\.?"
 COUNTDOWN_TIME = (
     rf"(?:\d+\s*{TIME_UNIT}(?:,?\s*(?:and\s+|und\s+|et\s+|y\s+|e\s+)?\d+\s*{TIME_UNIT})+|\d+:[0-5]\d:[0-5]\d)"
 )
-ENDING_PHRASES = (
-    r"(?:ends?|ending|closes?|closing|starts?|starting|begins?|expires?|endet|beginnt|startet) in|termine dans|"
-)
-ENDING_PHRASES += (
-    r"termina (?:en|em|tra|fra)|eindigt over|(?:order|bestellen sie) (?:within|in|innerhalb)(?: the next| von)?|noch"
-)
-TIME_LEFT_PHRASES = "time left|time remaining|remaining time|restzeit|temps restant|tiempo restante|tempo restante"
 # "ends in 3 days" without smaller units may be a term, which is content.
-COUNTDOWN = rf"(\b(?:{ENDING_PHRASES})\s*:?\s*){COUNTDOWN_TIME}"
-COUNTDOWN += rf"|(\b(?:{TIME_LEFT_PHRASES})\s*:?\s*)(?:{COUNTDOWN_TIME}|\d+\s*{TIME_UNIT})"
+COUNTDOWN = rf"(\b(?:{{volatile.countdown_start}})\s*:?\s*){COUNTDOWN_TIME}"
+COUNTDOWN += rf"|(\b(?:{{volatile.time_left}})\s*:?\s*)(?:{COUNTDOWN_TIME}|\d+\s*{TIME_UNIT})"
 ID_LABEL = r"(?:\s+(?:id|number|no\.?|key|code))?\s*[:#=]?\s+(?=\S*\d)"
 LABELED_ID = rf"(\b(?:request|trace|ray|incident|session){ID_LABEL})(?!(?:19|20)\d\d[-/])[\w.\-]{{6,}}\s*$"
 LABELED_ID += r"|(\b(?:request|trace|ray|session)\s+(?:id|key)\s*[:#=]?\s+(?=\S*\d))[\w.\-]+\s*$"
@@ -59,9 +50,9 @@ LABELED_ID += (
 BUILD_PHRASES = r"(?:built|generated|deployed|rendered|compiled|published|source|site|page)\b.{0,40}?\b"
 LABELED_ID += rf"|(^\W*(?:{BUILD_PHRASES})?(?:commit|revision)\s*[:#=@(]?\s*)(?=[0-9a-f]*\d)[0-9a-f]{{7,40}}\)?\W*$"
 LABELED_ID += rf"|(\b(?:transaction|error|revision|reference){ID_LABEL})(?:[0-9a-f]{{7,}}|[\w.\-]{{12,}})\s*$"
-ARITHMETIC = r"\d{1,2}\s*(?:[+×*]|\s[-−–x]\s|\b(?:plus|minus|times|fois|más|плюс|минус)\b)\s*\d{1,2}"
+ARITHMETIC = r"\d{1,2}\s*(?:[+×*]|\s[-−–x]\s|\b(?:{volatile.plus_or_minus})\b)\s*\d{1,2}"
 ARITHMETIC_CAPTCHA = rf"\b{ARITHMETIC}(?=\s*(?:=\s*\??|\?)\s*$)"
-VISITOR_IP = r"(\b(?:your|ihre|deine|votre|tu|su|il tuo|seu|uw|ваш)\s+ip\b\D{0,16})\d{1,3}(?:\.\d{1,3}){3}\b"
+VISITOR_IP = r"(\b(?:{volatile.your_ip})\s+ip\b\D{0,16})\d{1,3}(?:\.\d{1,3}){3}\b"
 YEARS = r"\b(?:19|20)\d\d(?:\s*[-–,/]\s*(?:19|20)?\d\d)*\b"
 LAW_WORDS = "act|law|order|directive|regulation|rules|code|bill|treaty|statute"
 COPYRIGHT_YEARS = rf"((?:©|\bcopyright\b(?!\s+(?:{LAW_WORDS})\b))[^.\d]{{0,40}}?){YEARS}|{YEARS}(?=\s*(?:©|\(c\)))"
@@ -72,65 +63,43 @@ TOKEN = (
 )
 CHECKSUM = r"\W*[0-9a-f]{40}(?:[0-9a-f]{24}|[0-9a-f]{56}|[0-9a-f]{88})?\W*"
 
-READING_WORDS = ("read", "reading", "lesezeit", "lecture", "lectura", "lettura", "leitura")
-GENERATION_WORDS = (
-    "generated",
-    "rendered",
-    "served",
-    "loaded",
-    "executed",
-    "built",
-    "took",
-    "elapsed",
-    "uptime",
-    *("erstellt", "generiert", "geladen", "processed", "displayed", "time", "ladezeit", "temps"),
-)
-ARITHMETIC_WORDS = ("plus", "minus", "times", "fois", "más", "плюс", "минус")
-ID_WORDS = (
-    "request",
-    "trace",
-    "ray",
-    "incident",
-    "session",
-    "build",
-    "transaction",
-    "error",
-    "revision",
-    "reference",
-    "commit",
-)
-COUNTDOWN_WORDS = (
-    *(
-        "end",
-        "ends",
-        "ending",
-        "close",
-        "closes",
-        "closing",
-        "start",
-        "starts",
-        "starting",
-        "begin",
-        "begins",
-        "expire",
-    ),
-    *("expires", "endet", "beginnt", "startet", "termine", "termina", "eindigt", "within", "noch", "left", "remaining"),
-    *("restzeit", "restant", "restante", "order", "bestellen"),
-)
-VOLATILE_PATTERNS = tuple(
-    (frozenset(words), pattern)
-    for words, pattern in (
-        (READING_WORDS, READING_TIME),
-        (("found",), HELPFUL_VOTES),
-        (GENERATION_WORDS, GENERATION_TIME),
-        (ID_WORDS, LABELED_ID),
-        (COUNTDOWN_WORDS, COUNTDOWN),
-        (("copyright", "c"), COPYRIGHT_YEARS),
-        (ARITHMETIC_WORDS, ARITHMETIC_CAPTCHA),
-        (("ip",), VISITOR_IP),
+GENERATION_WORDS = frozenset(
+    (
+        "generated",
+        "rendered",
+        "served",
+        "loaded",
+        "executed",
+        "built",
+        "took",
+        "elapsed",
+        "uptime",
+        *("erstellt", "generiert", "geladen", "processed", "displayed", "time", "ladezeit", "temps"),
     )
-)  # a pattern needs one of its words; looking up words is much cheaper
-TRIGGER_WORDS = frozenset(word for words, _ in VOLATILE_PATTERNS for word in words)
+)
+ID_WORDS = frozenset(
+    (
+        "request",
+        "trace",
+        "ray",
+        "incident",
+        "session",
+        "build",
+        "transaction",
+        "error",
+        "revision",
+        "reference",
+        "commit",
+    )
+)
+READING_GROUPS = ("volatile.reading_time_after", "volatile.reading_time_before")
+COUNTDOWN_GROUPS = ("volatile.countdown_start", "volatile.time_left")
+ARITHMETIC_GROUPS = ("volatile.plus_or_minus",)
+VolatileStrip = Callable[[str, set[str]], str]
+"""Returns a line without some volatile text, given the lowercase words of the original line."""
+VolatileRule = Rule[VolatileStrip]
+
+
 TOKEN_LABELS = frozenset(
     ("csrf", "token", "nonce", "session", "sid", "id", "uuid", "guid", "request", "trace", "ray", "key")
 )
@@ -143,8 +112,8 @@ ALPHANUMERIC_TABLE = bytes(119 if chr(code).isalnum() or code in b"_-" else code
 HEX_TABLE = bytes(120 if code in b"0123456789abcdef" else code for code in range(128)) + bytes(128)
 ALPHANUMERIC_RUN, HEX_RUN = b"w" * 20, b"x" * 8  # each token contains one of these runs
 ZEROED_ARITHMETIC = (b"0 + 0", b"0+0", b"0 - 0", b"0 x 0", b"0 * 0", b"0*0")
-ZEROED_TRIGGERS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)", *ZEROED_ARITHMETIC, *ratings.ZEROED_TRIGGERS)
-"""Each clock time, copyright claim, captcha, and rating contains one of these after digits are replaced by zeros."""
+ZEROED_TRIGGERS = (b"0:00", b"0h00", b"0am", b"0pm", b"(c)", *ZEROED_ARITHMETIC)
+"""Each clock time, copyright claim, and captcha contains one of these after digits are replaced by zeros."""
 ASCII_REPLACEMENTS = {"\u00a0": " "} | dict.fromkeys(
     "\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u2022\u2192\u00a7", ","
 )  # typographic characters do not make a line non-ASCII
@@ -181,7 +150,8 @@ def _flag_uncached_lines(lines: Sequence[str]) -> list[bool]:
         text = text.replace(char, replacement)
     raw = text.lower().encode("utf-8", "replace")
     zeros = raw.translate(DIGITS_TO_ZERO_TABLE)
-    triggers, trigger_words = [trigger for trigger in ZEROED_TRIGGERS if trigger in zeros], _build_trigger_words()
+    triggers = [trigger for trigger in (*ZEROED_TRIGGERS, *load_zeroed_triggers()) if trigger in zeros]
+    trigger_words = _build_trigger_words()
     rows = (
         text.split("\n"),
         raw.translate(LETTERS_ONLY_TABLE).decode().split("\n"),
@@ -201,23 +171,22 @@ def _flag_uncached_lines(lines: Sequence[str]) -> list[bool]:
 def _has_token(line: str) -> bool:
     if len(line) > MAX_TOKEN_LINE_LENGTH or _is_plain_word(line.split(None, 1)[0]):
         return False
-    return compile_pattern(TOKEN).search(line) is not None
+    return compile_words(TOKEN).search(line) is not None
 
 
 @cache
 def _build_trigger_words() -> frozenset[str]:
     """Return the words required for volatile text in an ASCII line, unless `ZEROED_TRIGGERS` or a token matches."""
-    timestamp_words: frozenset[str] = _load_timestamps().TRIGGER_WORDS
-    return timestamp_words.union(
-        TRIGGER_WORDS - {"c"}, relative_time.TRIGGER_WORDS, counters.TRIGGER_WORDS
-    )  # "c" counts only as "(c)"
-
-
-@cache
-def _load_timestamps() -> ModuleType:
-    from sanderling.content.volatile import timestamps  # compiles slow patterns; a first crawl needs none
-
-    return timestamps
+    return load_timestamp_triggers().union(
+        ("copyright", "found", "ip"),
+        GENERATION_WORDS,
+        ID_WORDS,
+        load_trigger_words(*READING_GROUPS),
+        load_trigger_words(*COUNTDOWN_GROUPS),
+        load_trigger_words(*ARITHMETIC_GROUPS),
+        load_relative_time_triggers(),
+        load_counter_triggers(),
+    )
 
 
 def _split_words(line: str) -> set[str]:
@@ -228,17 +197,9 @@ def _split_words(line: str) -> set[str]:
 @lru_cache(maxsize=MAX_CACHED_LINES)
 def _strip_cached(line: str) -> str:
     words = _split_words(line)
-    stripped = line
-    if not TRIGGER_WORDS.isdisjoint(words):
-        for triggers, pattern in VOLATILE_PATTERNS:
-            stripped = stripped if triggers.isdisjoint(words) else compile_pattern(pattern).sub(keep_groups, stripped)
-    if "©" in line:
-        stripped = compile_pattern(COPYRIGHT_YEARS).sub(keep_groups, stripped)
-    if line.endswith(("?", "=")):
-        stripped = compile_pattern(ARITHMETIC_CAPTCHA).sub("", stripped)
-    stripped = strip_ratings(stripped)
-    stripped = strip_counters(_load_timestamps().strip_timestamps(strip_relative_times(stripped, words), words), words)
-    return _strip_token(stripped) if len(line) <= MAX_TOKEN_LINE_LENGTH and LONG_RUN.search(stripped) else stripped
+    for rule in VOLATILE_RULES:
+        line = rule.apply(line, words)
+    return line
 
 
 def clear_caches() -> None:
@@ -246,13 +207,37 @@ def clear_caches() -> None:
     _volatile_cache.clear()
 
 
-def _strip_token(line: str) -> str:
+def _strip_pattern(pattern: str, triggers: frozenset[str]) -> VolatileStrip:
+    """Strip a pattern from lines with one of some words."""
+    return lambda line, words: line if triggers.isdisjoint(words) else compile_words(pattern).sub(keep_groups, line)
+
+
+def _strip_word_pattern(pattern: str, groups: tuple[str, ...]) -> VolatileStrip:
+    """Strip a pattern from lines with a word of some groups; looking up words is much cheaper than matching."""
+    return lambda line, words: (
+        line if load_trigger_words(*groups).isdisjoint(words) else compile_words(pattern).sub(keep_groups, line)
+    )
+
+
+def _strip_copyright_years(line: str, words: set[str]) -> str:
+    has_claim = "©" in line or "copyright" in words or "c" in words
+    return compile_words(COPYRIGHT_YEARS).sub(keep_groups, line) if has_claim else line
+
+
+def _strip_arithmetic_captcha(line: str, words: set[str]) -> str:
+    has_sum = line.endswith(("?", "=")) or not load_trigger_words(*ARITHMETIC_GROUPS).isdisjoint(words)
+    return compile_words(ARITHMETIC_CAPTCHA).sub("", line) if has_sum else line
+
+
+def _strip_token(line: str, _: set[str]) -> str:
     """Return a line without its token. A token in a sentence and a file checksum are content."""
+    if len(line) > MAX_TOKEN_LINE_LENGTH or not LONG_RUN.search(line):
+        return line
     if any(map(_is_plain_word, line.split())):
         return line
-    rest = compile_pattern(TOKEN).sub("", line)
+    rest = compile_words(TOKEN).sub("", line)
     is_only_token = rest != line and TOKEN_LABELS.issuperset(WORD.findall(rest.lower()))
-    return rest if is_only_token and not compile_pattern(CHECKSUM).fullmatch(line) else line
+    return rest if is_only_token and not compile_words(CHECKSUM).fullmatch(line) else line
 
 
 def _is_plain_word(word: str) -> bool:
@@ -262,3 +247,20 @@ def _is_plain_word(word: str) -> bool:
 def strip_build_id(reference: str) -> str:
     """Return the URL of an asset without query, fragment, build number, and content hash."""
     return BUILD_ID.sub("", reference.split("?", 1)[0].split("#", 1)[0])
+
+
+VOLATILE_RULES: tuple[VolatileRule, ...] = (  # applied in this order
+    Rule("reading_time", _strip_word_pattern(READING_TIME, READING_GROUPS)),
+    Rule("helpful_votes", _strip_pattern(HELPFUL_VOTES, frozenset(("found",)))),
+    Rule("generation_time", _strip_pattern(GENERATION_TIME, GENERATION_WORDS)),
+    Rule("labeled_id", _strip_pattern(LABELED_ID, ID_WORDS)),
+    Rule("countdown", _strip_word_pattern(COUNTDOWN, COUNTDOWN_GROUPS)),
+    Rule("copyright_years", _strip_copyright_years),
+    Rule("visitor_ip", _strip_pattern(VISITOR_IP, frozenset(("ip",)))),
+    Rule("arithmetic_captcha", _strip_arithmetic_captcha),
+    Rule("ratings", strip_ratings),
+    Rule("relative_time", strip_relative_times),
+    Rule("timestamps", strip_timestamps),
+    Rule("counters", strip_counters),
+    Rule("token", _strip_token),
+)

@@ -5,160 +5,13 @@ A time alone on its line is a clock; a date alone with "last updated" is a times
 """
 
 import re
+from functools import cache
 
-WEEKDAYS = (
-    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
-    *("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
-    *("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-    *("lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"),
-    *("maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag"),
-)
-SHORT_WEEKDAYS = ("mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun")
-MONTHS = (
-    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "january"),
-    *("february", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
-    *("januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember"),
-    *("janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"),
-    *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre"),
-    *("diciembre", "gennaio", "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre"),
-    *("januari", "februari", "maart", "mei", "augustus", "maj", "augusti", "marts"),
-    *("janeiro", "fevereiro", "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro"),
-    *("января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября"),
-    *("декабря", "січня", "лютого", "березня", "квітня", "травня", "червня", "липня", "серпня", "вересня", "жовтня"),
-    *("листопада", "грудня", "stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia"),
-    *("września", "października", "listopada", "grudnia", "ledna", "února", "března", "dubna", "května", "června"),
-    *("července", "srpna", "září", "října", "listopadu", "prosince", "ocak", "şubat", "mart", "nisan", "mayıs"),
-    *("haziran", "temmuz", "ağustos", "eylül", "ekim", "kasım", "aralık", "ιανουαρίου", "φεβρουαρίου", "μαρτίου"),
-    *("απριλίου", "μαΐου", "ιουνίου", "ιουλίου", "αυγούστου", "σεπτεμβρίου", "οκτωβρίου", "νοεμβρίου", "δεκεμβρίου"),
-    *("január", "február", "március", "április", "május", "június", "július", "augusztus", "szeptember", "október"),
-    *("ianuarie", "februarie", "martie", "aprilie", "iunie", "iulie", "septembrie", "octombrie", "noiembrie"),
-    *("decembrie", "tammikuuta", "helmikuuta", "maaliskuuta", "huhtikuuta", "toukokuuta", "kesäkuuta", "heinäkuuta"),
-    *("elokuuta", "syyskuuta", "lokakuuta", "marraskuuta", "joulukuuta", "يناير", "فبراير", "مارس", "أبريل", "مايو"),
-    *("يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر", "בינואר", "בפברואר", "במרץ", "באפריל", "במאי"),
-    *("ביוני", "ביולי", "באוגוסט", "בספטמבר", "באוקטובר", "בנובמבר", "בדצמבר", "जनवरी", "फ़रवरी", "फरवरी", "मार्च"),
-    *("अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "सितम्बर", "अक्टूबर", "नवंबर", "दिसंबर", "มกราคม", "กุมภาพันธ์"),
-    *("มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม", "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม"),
-    *("januari", "februari", "maret", "juni", "juli", "agustus", "desember", "tháng"),
-    *(
-        "mär",
-        "okt",
-        "dez",
-        "janv",
-        "févr",
-        "avr",
-        "juil",
-        "déc",
-        "ene",
-        "abr",
-        "dic",
-        "gen",
-        "mag",
-        "giu",
-        "lug",
-        "ott",
-    ),
-    *("mrt", "янв", "фев", "мар", "апр", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"),
-)
-TODAY_WORDS = ("today", "heute", "aujourd'hui", "hoy")
-GENERATED_PHRASES = (  # followed by any date or time
-    *("generated", "rendered", "printed", "retrieved", "accessed", "served", "cached", "built", "compiled", "exported"),
-    *TODAY_WORDS,
-    *("now", "generiert", "gedruckt", "abgerufen", "généré", "generado"),
-)
-UPDATED_PHRASES = (  # followed by a date if nothing else is on the line
-    *("updated", "update", "modified", "modification", "changed", "edited", "revised", "reviewed", "aktualisiert"),
-    *("aktualisierung", "geändert", "änderung", "bearbeitet", "mis à jour", "mise à jour", "modifié", "actualisé"),
-    *("actualizado", "actualización", "modificado", "modificación", "atualizado", "atualização", "aggiornato"),
-    *("aggiornamento", "modificato", "modifica", "bijgewerkt", "gewijzigd", "uppdaterad", "ändrad", "opdateret"),
-    *("ændret", "oppdatert", "endret", "päivitetty", "muokattu", "zaktualizowano", "aktualizacja", "modyfikacja"),
-    *("aktualizováno", "aktualizace", "обновлено", "обновление", "изменено", "güncelleme", "güncellendi", "frissítve"),
-    *("módosítva", "оновлено", "оновлення", "ενημέρωση", "ενημερώθηκε", "actualizat", "actualizare", "cập nhật"),
-    *("diperbarui", "تحديث", "محدث", "به‌روزرسانی", "עודכן", "עדכון", "अपडेट", "अद्यतन", "ปรับปรุงล่าสุด", "อัปเดตล่าสุด"),
-    *(
-        "แก้ไขล่าสุด",
-        "수정일",
-        "최종",
-        "更新",
-        "更新日",
-        "更新日時",
-        "更新時間",
-        "更新时间",
-        "最終更新",
-        "最終更新日",
-        "最終更新日時",
-    ),
-    *("最后更新", "最后更新时间", "업데이트", "최종수정"),
-    *("bearbeitet", "modifiée", "editó", "editado", "editada", "modificada", "modificata", "aggiornata", "bewerkt"),
-    *("aangepast", "redigerades", "redigeret", "redigert", "edytowano", "edytowana", "edycja", "upraveno", "upravena"),
-    *("отредактирована", "отредактировано", "изменена", "обновлена", "изменение", "редаговано", "düzenlenme"),
-    *("düzenlendi", "szerkesztve", "modificat", "editat", "faite"),
-)
-PUBLISHED_PHRASES = (  # also used in prose: must be followed by a clock time or weekday
-    *("saved", "refreshed", "synced", "checked", "posted", "published", "created", "as of", "as at", "quoted"),
-    *("delayed", "seen", "visited", "viewed", "fetched", "captured", "requested", "loaded", "erstellt", "stand"),
-    *("publié", "publicado"),
-)
-FILLER_PHRASES = (
-    *("on", "at", "in", "by", "the", "of", "is", "was", "it", "date", "time", "day", "clock", "page", "this", "site"),
-    *("document", "file", "last", "latest", "server", "local", "current", "currently", "online", "weather", "forecast"),
-    *("am", "um", "uhr", "den", "der", "das", "die", "le", "la", "el", "il", "du", "de", "à", "a", "las", "às", "alle"),
-    *("kl", "om", "op", "o", "em", "letzte", "zuletzt", "dernière", "última", "ultima", "ultimo", "laatst", "laatste"),
-    *("senast", "sidst", "sist", "viimeksi", "ostatnia", "poslední", "последнее", "son", "utolsó", "ist", "est"),
-    *("останнє", "τελευταία", "lần", "cuối", "ngày", "lúc", "terakhir", "pada", "آخر", "في", "לאחרונה", "אחרון", "ב"),
-    *(
-        "अंतिम",
-        "को",
-        "г",
-        "года",
-        "roku",
-        "r",
-        "ultimei",
-        "κατά",
-        "στις",
-        "last",
-        "per",
-        "l",
-        "volta",
-        "è",
-        "stata",
-        "pela",
-    ),
-    *("vez", "por", "se", "foi", "voor", "het", "в", "последний", "раз", "была", "wurde", "a été", "bij"),
-    *("diese", "seite", "cette", "esta", "página", "questa", "pagina", "deze", "denna", "sida", "эта", "страница"),
-    *("yesterday", "gestern", "ayer", "ieri", "gisteren", "вчера", "wczoraj", "včera", "igår", "昨天", "昨日", "어제"),
-)
-DEADLINE_WORDS = frozenset(  # a time on a line with such a word is content
-    (
-        *("effective", "valid", "deadline", "due", "until", "till", "expires", "closes", "closing", "before", "begins"),
-        *("starts", "ends", "opens", "open", "closed", "gültig", "bis", "ab", "frist", "jusqu", "hasta", "fino"),
-    )
-)
-TIME_LABEL_WORDS = DEADLINE_WORDS.union(  # a short line with such a word labels the time below it
-    ("departure", "departs", "arrival", "arrives", "start", "begin", "end", "doors", "check", "checkin", "checkout"),
-    ("öffnet", "schließt", "beginn", "ende", "einlass", "abfahrt", "ankunft", "anreise", "abreise"),
-    ("ouverture", "fermeture", "début", "fin", "départ", "arrivée", "apertura", "cierre", "inicio", "salida"),
-    ("llegada", "chiusura", "inizio", "partenza", "arrivo", "abertura", "fecho", "partida", "chegada", "aanvang"),
-    ("открытие", "закрытие", "начало", "отправление", "прибытие", "otwarcie", "zamknięcie", "odjazd"),
-    ("when", "hearing", "meeting", "appointment", "session", "sitting", "performance", "tour", "boarding", "launch"),
-    ("auction", "event", "next", "kick", "kickoff", "wann", "termin", "sitzung", "anhörung", "verhandlung", "anpfiff"),
-    (
-        "vorstellung",
-        "nächste",
-        "nächster",
-        "nächstes",
-        "quand",
-        "audience",
-        "séance",
-        "réunion",
-        "prochain",
-        "prochaine",
-    ),
-    ("cuándo", "audiencia", "reunión", "próximo", "próxima", "quando", "udienza", "riunione", "prossimo", "prossima"),
-    ("reunião", "wanneer", "zitting", "vergadering", "volgende", "когда", "заседание", "kiedy", "spotkanie"),
-)
+from sanderling.content.word_lists import compile_lowercase, load_words
+
 MAX_LABEL_LENGTH = 40  # characters
 
+# Patterns with the words of all languages in place of `{table.group}`.
 CLOCK_MINUTES = (
     r":[0-5]\d(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:/])|h[0-5]\d(?:min)?\b|\.[0-5]\d(?=\s*(?:[ap]\.?m\b|uhr))|\s?[ap]\.?m\b"
 )
@@ -171,53 +24,67 @@ TIME_ZONE = (
 )
 NUMERIC_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:t(?=\d))?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{4}\s?[年년]|"
 NUMERIC_DATE += r"\d{1,2}\s?[月월日일]"
-MONTH_OR_DAY_NAME = rf"(?:{'|'.join(sorted((*MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS), key=len, reverse=True))})(?!\w)\.?"
+MONTHS, WEEKDAYS = "{volatile.months}", "{volatile.weekdays}|{volatile.weekday_abbreviations}"
+MONTH_OR_DAY_NAME = rf"(?:{MONTHS}|{WEEKDAYS})(?!\w)\.?"
 DAY_OR_YEAR = r"(?<![\d.,])(?:\d{4}|\d{1,2}(?:st|nd|rd|th|er|º)?)(?![\d:%°]|[.,]\d)\b\.?"
 CJK_WEEKDAY = "(?:星期|[周週])[一二三四五六日天]|(?<=[(（])[日月火水木金土](?=[)）])"
 TIMESTAMP_PART = rf"(?:{CLOCK_TIME}|{NUMERIC_DATE}|\b{MONTH_OR_DAY_NAME}|{TIME_ZONE}|{DAY_OR_YEAR}|{CJK_WEEKDAY})"
-JOINING_WORDS = r"at|on|um|à|kl\.?|om|op|den|le|de|of|the|t|alle|a las|às|в|о|o"
 SEPARATORS = r"[\s,;|·@()（）\[\]–-]*+"
-PART_SEPARATOR = rf"(?:{SEPARATORS}(?:\b(?:{JOINING_WORDS})\b{SEPARATORS})?)"
-TIMESTAMP = re.compile(rf"{TIMESTAMP_PART}(?:{PART_SEPARATOR}{TIMESTAMP_PART})*")
-CLOCK_TIME_PATTERN = re.compile(CLOCK_TIME)
-TIME_RANGE = re.compile(
-    rf"(?:{CLOCK_TIME})\s*+(?:(?:{TIME_ZONE})\s*+)?"
-    rf"(?:[-–—]|to|bis|until|till|and|à|a|y|e|und|et|tot|至|~)\s*+(?:{CLOCK_TIME})"
+PART_SEPARATOR = rf"(?:{SEPARATORS}(?:\b(?:{{volatile.time_joiner}})\b{SEPARATORS})?)"
+TIMESTAMP = rf"{TIMESTAMP_PART}(?:{PART_SEPARATOR}{TIMESTAMP_PART})*"
+TIME_RANGE = rf"(?:{CLOCK_TIME})\s*+(?:(?:{TIME_ZONE})\s*+)?(?:[-–—~]|{{volatile.range_word}})\s*+(?:{CLOCK_TIME})"
+WEEKDAY, MONTH = rf"\b(?:{WEEKDAYS})\b", rf"\b(?:{MONTHS})(?!\w)"
+TIMESTAMP_LABEL = (
+    r"(?:^|\b)(?:({volatile.generated}|{volatile.today})|({volatile.updated})|{volatile.published})\b"
+    r"(?:[\s'’]+(?:{volatile.timestamp_filler})\b)*[\s:=(\[|,–-]*$"
 )
-WEEKDAY_PATTERN = re.compile(rf"\b(?:{'|'.join((*WEEKDAYS, *SHORT_WEEKDAYS))})\b")
-NUMERIC_DATE_PATTERN = re.compile(NUMERIC_DATE)
-MONTH_PATTERN = re.compile(rf"\b(?:{'|'.join(MONTHS)})(?!\w)")
+search_clock_time, search_numeric_date = re.compile(CLOCK_TIME).search, re.compile(NUMERIC_DATE).search
+find_clock_times = re.compile(CLOCK_TIME).findall
 CJK_UPDATED_PREFIX = re.compile(r"(?:最后|最後|最終|上次)\w{0,8}[\s:：(（]*$")  # last edited, changed, revised
-TIMESTAMP_LABEL = re.compile(
-    rf"(?:^|\b)(?:({'|'.join(GENERATED_PHRASES)})|({'|'.join(UPDATED_PHRASES)})|{'|'.join(PUBLISHED_PHRASES)})\b"
-    rf"(?:[\s'’]+(?:{'|'.join(FILLER_PHRASES)})\b)*[\s:=(\[|,–-]*$"
-)
 TEMPERATURE = re.compile(r"[-−]?(?<!\d)\d++\s?°\s?(?:[cf]\b)?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d]+")
-TIMESTAMP_WORDS = frozenset(
-    word
-    for phrase in (*GENERATED_PHRASES, *UPDATED_PHRASES, *PUBLISHED_PHRASES, *FILLER_PHRASES)
-    for word in WORD.findall(phrase)
-)
-UPDATED_WORDS = frozenset(word for phrase in UPDATED_PHRASES for word in WORD.findall(phrase)) - frozenset(
-    ("mis", "mise", "à")
-)
-DATE_LABEL_WORDS = UPDATED_WORDS.union(GENERATED_PHRASES)
-TRIGGER_WORDS = UPDATED_WORDS.union(WEEKDAYS, SHORT_WEEKDAYS, GENERATED_PHRASES, ("am", "pm", "m", "uhr", "分"))
 CLOCK_TIME_HINT = re.compile(r"\d(?:[:h]\d\d|\s?[時时点]|[AaPp][Mm])")  # fast prefilter for clock times
+
+
+@cache
+def _load_word_set(*groups: str) -> frozenset[str]:
+    """Return the single words of the phrases in groups of volatile words."""
+    phrases = load_words(*(f"volatile.{group}" for group in groups))
+    return frozenset(word for phrase in phrases for word in WORD.findall(phrase))
+
+
+@cache
+def _load_update_words() -> frozenset[str]:
+    return _load_word_set("updated") - _load_word_set("ambiguous_update_words")
+
+
+@cache
+def _load_date_label_words() -> frozenset[str]:
+    return _load_update_words().union(load_words("volatile.generated", "volatile.today"))
+
+
+@cache
+def load_timestamp_triggers() -> frozenset[str]:
+    """Return the words of which a line with a timestamp has one, unless it has a clock time."""
+    days = load_words("volatile.weekdays", "volatile.weekday_abbreviations")
+    return _load_date_label_words().union(days, ("am", "pm", "m", "uhr", "分"))
 
 
 def strip_timestamps(line: str, words: set[str]) -> str:
     """Return the line without timestamps; other times stay. `words`: its lowercase words."""
-    if TRIGGER_WORDS.isdisjoint(words) and not CLOCK_TIME_HINT.search(line):
+    if load_timestamp_triggers().isdisjoint(words) and not CLOCK_TIME_HINT.search(line):
         return line
     stripped = TEMPERATURE.sub("", line) if "°" in line else line
     lowercase = stripped.lower()
-    if len(lowercase) != len(stripped) or not DEADLINE_WORDS.isdisjoint(words) or TIME_RANGE.search(lowercase):
+    if (
+        len(lowercase) != len(stripped)
+        or not _load_word_set("deadline").isdisjoint(words)
+        or compile_lowercase(TIME_RANGE).search(lowercase)
+    ):
         return line
-    matches = [match for match in TIMESTAMP.finditer(lowercase) if _has_time_or_date(match[0])]
+    matches = [match for match in compile_lowercase(TIMESTAMP).finditer(lowercase) if _has_time_or_date(match[0])]
     is_standalone = _is_standalone_timestamp(lowercase, matches)
-    if is_standalone and not DATE_LABEL_WORDS.isdisjoint(words):
+    if is_standalone and not _load_date_label_words().isdisjoint(words):
         return ""  # the label "updated" alone is no content either
     timestamps = matches if is_standalone else [match for match in matches if _has_timestamp_label(lowercase, match)]
     for match in reversed(timestamps):
@@ -226,17 +93,17 @@ def strip_timestamps(line: str, words: set[str]) -> str:
 
 
 def _has_time_or_date(timestamp: str) -> bool:
-    return CLOCK_TIME_PATTERN.search(timestamp) is not None or _has_date(timestamp) or _has_weekday(timestamp)
+    return search_clock_time(timestamp) is not None or _has_date(timestamp) or _has_weekday(timestamp)
 
 
 def _has_date(timestamp: str) -> bool:
-    return NUMERIC_DATE_PATTERN.search(timestamp) is not None or (
-        MONTH_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
+    return search_numeric_date(timestamp) is not None or (
+        compile_lowercase(MONTH).search(timestamp) is not None and any(map(str.isdecimal, timestamp))
     )
 
 
 def _has_weekday(timestamp: str) -> bool:
-    return WEEKDAY_PATTERN.search(timestamp) is not None and any(map(str.isdecimal, timestamp))
+    return compile_lowercase(WEEKDAY).search(timestamp) is not None and any(map(str.isdecimal, timestamp))
 
 
 def _is_standalone_timestamp(lowercase_line: str, matches: list[re.Match[str]]) -> bool:
@@ -244,21 +111,22 @@ def _is_standalone_timestamp(lowercase_line: str, matches: list[re.Match[str]]) 
     if len(matches) != 1:
         return False
     words = WORD.findall(f"{lowercase_line[: matches[0].start()]} {lowercase_line[matches[0].end() :]}")
-    has_time = _has_weekday(matches[0][0]) or len(CLOCK_TIME_PATTERN.findall(matches[0][0])) == 1
-    return TIMESTAMP_WORDS.issuperset(words) and (has_time or not UPDATED_WORDS.isdisjoint(words))
+    has_time = _has_weekday(matches[0][0]) or len(find_clock_times(matches[0][0])) == 1
+    known_words = _load_word_set("generated", "today", "updated", "published", "timestamp_filler")
+    return known_words.issuperset(words) and (has_time or not _load_update_words().isdisjoint(words))
 
 
 def _has_timestamp_label(lowercase_line: str, match: re.Match[str]) -> bool:
     """Return whether the preceding words label a timestamp; in prose, "updated" does not label a date."""
     before = lowercase_line[: match.start()]
-    label = TIMESTAMP_LABEL.search(before)
+    label = compile_lowercase(TIMESTAMP_LABEL).search(before)
     if label is None:
-        return CLOCK_TIME_PATTERN.search(match[0]) is not None and CJK_UPDATED_PREFIX.search(before) is not None
-    if label[1] in TODAY_WORDS and not _starts_new_phrase(before[: label.start()]):
+        return search_clock_time(match[0]) is not None and CJK_UPDATED_PREFIX.search(before) is not None
+    if label[1] in load_words("volatile.today") and not _starts_new_phrase(before[: label.start()]):
         return False
     if label[1] or (label[2] and ":" in label[0]):
         return True
-    return CLOCK_TIME_PATTERN.search(match[0]) is not None or _has_weekday(match[0])
+    return search_clock_time(match[0]) is not None or _has_weekday(match[0])
 
 
 def _starts_new_phrase(prefix: str) -> bool:
@@ -268,9 +136,11 @@ def _starts_new_phrase(prefix: str) -> bool:
 
 def is_time_label(line: str) -> bool:
     """Return whether a line labels an event time on the next line."""
-    return len(line) <= MAX_LABEL_LENGTH and not TIME_LABEL_WORDS.isdisjoint(WORD.findall(line.lower()))
+    return len(line) <= MAX_LABEL_LENGTH and not _load_word_set("deadline", "time_label").isdisjoint(
+        WORD.findall(line.lower())
+    )
 
 
 def is_weekday_date(line: str) -> bool:
-    match = TIMESTAMP.fullmatch(line.strip().lower())
+    match = compile_lowercase(TIMESTAMP).fullmatch(line.strip().lower())
     return match is not None and _has_weekday(match[0])
