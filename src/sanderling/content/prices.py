@@ -34,7 +34,7 @@ class PriceTerms(Struct, frozen=True, dict=True):
 
     @cached_property
     def non_ascii_chars(self) -> frozenset[str]:
-        """A text with none of these characters can only contain the ASCII terms."""
+        """A text without these characters can only contain the ASCII terms."""
         return frozenset(b"".join((*self.stock, *self.currencies)).translate(None, ASCII_BYTES).decode())
 
 

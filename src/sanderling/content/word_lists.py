@@ -104,5 +104,5 @@ def find_longest_word(phrase: str) -> str:
 
 @cache
 def load_trigger_words(*groups: str) -> frozenset[str]:
-    """Return one word of each phrase in the groups. Looking up words is much cheaper than matching a pattern."""
+    """Return the longest word of each phrase: looking up words is much cheaper than matching a pattern."""
     return frozenset(map(find_longest_word, load_words(*groups)))

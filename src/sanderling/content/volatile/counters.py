@@ -95,7 +95,7 @@ CJK_COUNTER += rf"|{AMOUNT}\s*[次回件]?の?\s*(?:{CJK_COUNTER_NOUNS})"
 
 @cache
 def load_counter_triggers() -> frozenset[str]:
-    """Return the words of which a line with a counter has one."""
+    """Return the trigger words of counters."""
     phrases = load_words("volatile.counter_noun", "volatile.label_noun", "volatile.counter_context")
     return frozenset(word for phrase in phrases for word in phrase.split())
 

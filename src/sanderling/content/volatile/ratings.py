@@ -23,7 +23,7 @@ MIN_COUNT_DIGITS = 2  # of a number in parentheses without a noun
 
 @cache
 def load_zeroed_triggers() -> tuple[bytes, ...]:
-    """Return what each ASCII rating contains after all digits are replaced by zeros."""
+    """Return the substrings of ASCII ratings after all digits are replaced by zeros."""
     of_words = filter(str.isascii, load_words("volatile.rating_of"))
     return (
         *(b"0.0 (", b"0,0 (", b"0.0(", b"0,0(", b"0.0/0", b"0,0/0"),

@@ -71,7 +71,7 @@ def load_relative_time_triggers() -> frozenset[str]:
 
 @cache
 def _load_substrings() -> tuple[tuple[str, str], ...]:
-    """Return what a line in a script without spaces, or with combining vowels, contains if it has a relative time."""
+    """Return the trigger substrings of relative times in scripts without spaces or with combining vowels."""
     words = load_words("volatile.ago_suffix_line")
     return ("前", CJK_AGO), *((word, SUFFIX_AGO_LINE) for word in words if find_longest_word(word) != word)
 

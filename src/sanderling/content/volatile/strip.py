@@ -208,7 +208,7 @@ def clear_caches() -> None:
 
 
 def _strip_pattern(pattern: str, triggers: frozenset[str]) -> VolatileStrip:
-    """Strip a pattern from lines with one of some words."""
+    """Strip a pattern from lines with a trigger word."""
     return lambda line, words: line if triggers.isdisjoint(words) else compile_words(pattern).sub(keep_groups, line)
 
 

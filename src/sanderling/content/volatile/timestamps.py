@@ -65,7 +65,7 @@ def _load_date_label_words() -> frozenset[str]:
 
 @cache
 def load_timestamp_triggers() -> frozenset[str]:
-    """Return the words of which a line with a timestamp has one, unless it has a clock time."""
+    """Return the trigger words of timestamps without a clock time."""
     days = load_words("volatile.weekdays", "volatile.weekday_abbreviations")
     return _load_date_label_words().union(days, ("am", "pm", "m", "uhr", "分"))
 
