@@ -9,10 +9,10 @@ from random import Random
 
 from experiments.frame import Figure, Row, Series, Table, measured
 from experiments.web import sentence
-from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.html.parser import parse_html
-from sanderling.templates.learn_templates import learn_host_templates
-from sanderling.templates.template_views import PageView
+from sanderling.templates.page_features import PageView
+from sanderling.templates.page_partition import partition_pages
 
 TITLE = "MIG Table 7.1: pages built like a sample, on seeded sites (measured)"
 
@@ -58,17 +58,16 @@ def judge(name: str, odd: float) -> tuple[float, float]:
             number,
             f"http://x.example/{_folder(kind, odd, draw)}/{number}.html",
             f"Page {number}",
-            decode_features(fingerprint_structure(parse_html(page(kind, draw)))),
+            fingerprint_structure(parse_html(page(kind, draw))),
         )
         for number, kind in enumerate(kinds)
     ]
-    model = learn_host_templates(looks)
-    places = [model.place(look) for look in looks]
+    places = {id_: number for number, found in enumerate(partition_pages(looks)) for id_ in found.ids}
     precision, recall = [], []
     for kind in KINDS:
         right = {number for number, other in enumerate(kinds) if other == kind}
         for sample in draw.sample(sorted(right), SAMPLES):
-            found = {number for number, place in enumerate(places) if place == places[sample]}
+            found = {number for number, place in places.items() if place == places[sample]}
             precision.append(100 * len(found & right) / len(found))
             recall.append(100 * len(found & right) / len(right))
     return sum(precision) / len(precision), sum(recall) / len(recall)

@@ -1,4 +1,4 @@
-"""The labelled sites: Debian's documentation packages with a page type for every page."""
+"""Labelled sites: Debian's documentation packages with a page type for every page."""
 
 import json
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.html.parser import Document, parse_html
-from sanderling.templates.template_views import PageView
+from sanderling.templates.page_features import PageView
 
 ROOT = "http://site"
 
@@ -23,41 +23,39 @@ class Site(Struct, frozen=True):
     types: Mapping[str, str]
 
     def read(self, path: str) -> bytes:
-        """The bytes of a page."""
         return (self.root / path).read_bytes()
 
-    def of_type(self) -> dict[str, list[str]]:
-        """Pages by type."""
+    def group_by_type(self) -> dict[str, list[str]]:
         found: defaultdict[str, list[str]] = defaultdict(list)
         for path, kind in sorted(self.types.items()):
             found[kind].append(path)
         return dict(found)
 
 
-def labelled(data: Path) -> list[Site]:
-    """The labelled sites that are unpacked."""
+def load_labelled_sites(data: Path) -> list[Site]:
+    """Return the labelled sites whose package is unpacked below `data`/sites."""
     suites = os.environ.get("SANDERLING_SUITES")
     if not suites:
-        raise SystemExit("SANDERLING_SUITES names no folder: the labels are not at hand")
+        raise SystemExit("SANDERLING_SUITES is not set: the labels are not available")
     sites = []
     for file in sorted(Path(suites, "structure-debian", "labels").glob("*.json")):
         label = json.loads(file.read_text())
         root = data / "sites" / label["package"] / label["site_dir"]
         if root.is_dir():
-            sites.append(Site(label["package"], root, label["pages"]))
+            types = {path: kind for path, kind in label["pages"].items() if (root / path).is_file()}
+            sites.append(Site(label["package"], root, types))
     return sites
 
 
-def title_of(tree: Document) -> str:
-    """The words of a page's title."""
+def get_title(tree: Document) -> str:
     title = tree.find("title")
     return " ".join(title.text.split()) if title is not None else ""
 
 
-def looks(site: Site) -> dict[str, PageView]:
-    """Every page of a site as the index sees it."""
+def load_views(site: Site) -> dict[str, PageView]:
+    """Return every page of a site as the index sees it."""
     found = {}
-    for number, path in enumerate(site.types, 1):
+    for number, path in enumerate(sorted(site.types), 1):
         tree = parse_html(site.read(path))
-        found[path] = PageView(number, f"{ROOT}/{path}", title_of(tree), decode_features(fingerprint_structure(tree)))
+        found[path] = PageView(number, f"{ROOT}/{path}", get_title(tree), fingerprint_structure(tree))
     return found

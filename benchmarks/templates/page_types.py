@@ -1,140 +1,254 @@
-"""Page types found from samples, by templates; and, for comparison, by similarity with one threshold."""
+"""Page types found from one, three and five samples, with baselines; parameters chosen on the other sites."""
 
 import random
 import statistics
-import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import exp, log
 
-from benchmarks.templates.labelled_sites import Site, looks
+from benchmarks.templates.labelled_sites import Site, load_views
 from msgspec import Struct
 
-from sanderling.fingerprint.structure import compute_feature_similarity
-from sanderling.html.parser import parse_html
-from sanderling.html.tag_tree import TagNode, build_tag_tree
-from sanderling.html.tree_match import SIMILARITY_MEASURES
-from sanderling.templates.classifier import asked_for, own_lists
-from sanderling.templates.learn_templates import learn_host_templates
-from sanderling.templates.template_index import STRAY_LIKENESS
+from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
+from sanderling.templates import concept_averaging
+from sanderling.templates.concept_averaging import PageSets, infer_concepts
+from sanderling.templates.page_features import extract_features
+from sanderling.templates.page_partition import partition_pages
 
-TARGET = 0.97
-LARGE = 10  # pages
-
-
-def f1(found: set[str], wanted: set[str]) -> float:
-    """Harmonic mean of precision and recall."""
-    return 2 * len(found & wanted) / (len(found) + len(wanted)) if found else 0.0
-
-
-class Found(Struct, frozen=True):
-    """How well the pages of a type are found, from one sample and from three; means of F1."""
-
-    pages: int
-    one: float
-    three: float
+SAMPLE_COUNTS = (1, 3, 5)
+DRAWS = 3
+MIN_PAGES = 10  # of a type that is measured
+MAX_PAGES = 600  # of a site, chosen at random
+JACCARD_THRESHOLD = 0.7
+QUESTIONS = 3
+GRID = [(sharpness, threshold) for sharpness in (0.75, 1.0) for threshold in (0.4, 0.5)]
+BINS = 10
 
 
-class Finder:
-    """Answers for samples of a site, as the store does."""
+class SiteViews(Struct):
+    """A labelled site with the features of its pages."""
 
-    def __init__(self, site: Site) -> None:
-        self.seen = looks(site)
-        self.model = learn_host_templates(list(self.seen.values()))
-        self.numbers = {path: self.model.place(look) for path, look in self.seen.items()}
-        self.placed: defaultdict[int, set[str]] = defaultdict(set)
-        for path, number in self.numbers.items():
-            self.placed[number].add(path)
-
-    def ask(self, samples: Sequence[str]) -> set[str]:
-        """Pages found for one sample or more."""
-        found = set[str]().union(*(self._like(sample) for sample in samples))
-        members = {path: self.seen[path].features for path in found}
-        wanted = asked_for([self.seen[sample].features for sample in samples], members.values())
-        return {path for path, features in members.items() if wanted <= features}
-
-    def _like(self, sample: str) -> set[str]:
-        found, features = self.placed[self.numbers[sample]], self.seen[sample].features
-        if self.numbers[sample] < self.model.count:
-            wanted = own_lists(features, Counter(self.seen[path].features for path in found))
-            return {path for path in found if wanted <= self.seen[path].features}
-        return {
-            path for path in found if compute_feature_similarity(self.seen[path].features, features) >= STRAY_LIKENESS
-        }
+    site: Site
+    paths: list[str]
+    features: list[frozenset[int]]
+    structures: list[frozenset[int]]
+    source: PageSets
+    types: dict[str, list[int]]
+    leaves: list[set[int]]
 
 
-def find_types(site: Site, samples: int) -> dict[str, Found]:
-    """Some samples of a type, all pages of that type to be found, for every type."""
-    finder, chooser = Finder(site), random.Random(8)
-    results = {}
-    for kind, members in site.of_type().items():
-        ones = [[sample] for sample in chooser.sample(members, min(samples, len(members)))]
-        threes = [chooser.sample(members, min(3, len(members))) for _ in ones]
-        one, three = (
-            statistics.mean(f1(finder.ask(chosen), set(members)) for chosen in many) for many in (ones, threes)
-        )
-        results[kind] = Found(len(members), one, three)
-    return results
+def load_site(site: Site) -> SiteViews:
+    views = load_views(site)
+    paths = list(views)
+    numbers = {path: number for number, path in enumerate(paths)}
+    features = [extract_features(view) for view in views.values()]
+    leaves: list[set[int]] = [set() for _ in paths]
+    for page_type in partition_pages(list(views.values())):
+        members = {id_ - 1 for id_ in page_type.ids}
+        for number in members:
+            leaves[number] = members
+    return SiteViews(
+        site,
+        paths,
+        features,
+        [decode_features(view.fingerprint) for view in views.values()],
+        PageSets(features),
+        {
+            kind: [numbers[path] for path in members]
+            for kind, members in site.group_by_type().items()
+            if len(members) >= MIN_PAGES
+        },
+        leaves,
+    )
 
 
-def types_table(sites: Sequence[Site], samples: int) -> Iterator[str]:
-    """The table of page types."""
-    yield "### Page types found from one sample, and from three"
-    yield ""
-    yield f"Mean over up to {samples} random choices for each type; target: macro F1 at least {TARGET} with one sample."
-    yield ""
-    yield "| site | pages | types | macro F1 | types of 10 pages and more | three samples | below 0.97 with one |"
-    yield "|---|---:|---:|---:|---:|---:|---|"
-    for site in sites:
-        results = find_types(site, samples)
-        every = statistics.mean(found.one for found in results.values())
-        large = statistics.mean(found.one for found in results.values() if found.pages >= LARGE)
-        three = statistics.mean(found.three for found in results.values())
-        low = [
-            f"{kind} ({found.pages}): {found.one:.2f}, three {found.three:.2f}"
-            for kind, found in results.items()
-            if found.one < TARGET
-        ]
-        cells = f"{every:.3f} | {large:.3f} | {three:.3f} | {'; '.join(low) or '-'}"
-        yield f"| {site.name} | {len(site.types):,} | {len(results)} | {cells} |"
+def limit_pages(site: Site) -> Site:
+    paths = sorted(site.types)
+    chosen = random.Random(0).sample(paths, min(MAX_PAGES, len(paths)))
+    return Site(site.name, site.root, {path: site.types[path] for path in sorted(chosen)})
 
 
-def methods_table(sites: Sequence[Site]) -> Iterator[str]:
-    """Whole-tree similarities with one threshold for all sites, the best there is, on some pages of every type."""
-    yield "### Similarity with one threshold, for comparison"
-    yield ""
-    yield "Up to 12 pages of every type; the threshold that is best over all sites, chosen with the labels at hand."
-    yield ""
-    yield "| method | best threshold | " + " | ".join(site.name for site in sites) + " | pairs/s |"
-    yield "|---|---:|" + "---:|" * (len(sites) + 1)
-    trees = {site.name: _some_trees(site) for site in sites}
-    for name, method in SIMILARITY_MEASURES.items():
-        start, pairs, scores = time.perf_counter(), 0, {}
-        for site, kinds in trees.items():
-            scores[site] = {a: {b: method(kinds[a][1], kinds[b][1]) for b in kinds} for a in kinds}
-            pairs += len(kinds) ** 2
-        speed = pairs / (time.perf_counter() - start)
-        best, values = max(
-            (statistics.mean(row := [_at(scores[site], kinds, t / 50) for site, kinds in trees.items()]), (t / 50, row))
-            for t in range(5, 50)
-        )[1]
-        cells = " | ".join(f"{value:.2f}" for value in values)
-        yield f"| {name} | {best:.2f} | {cells} | {speed:,.0f} |"
+def compute_f1(found: set[int], wanted: set[int]) -> float:
+    return 2 * len(found & wanted) / (len(found) + len(wanted)) if found or wanted else 0.0
 
 
-def _some_trees(site: Site) -> dict[str, tuple[str, TagNode]]:
-    chooser = random.Random(5)
-    found = {}
-    for kind, members in site.of_type().items():
-        for path in chooser.sample(members, min(12, len(members))):
-            found[path] = (kind, build_tag_tree(parse_html(site.read(path))))
+def draw_samples(site: SiteViews, kind: str, draw: int, count: int) -> list[int]:
+    return random.Random(f"{site.site.name} {kind} {draw} {count}").sample(site.types[kind], count)
+
+
+def find_by_concepts(site: SiteViews, samples: Sequence[int], threshold: float) -> set[int]:
+    inference = infer_concepts(site.source, [site.features[n] for n in samples])
+    return {*inference.rank_pages(threshold), *samples}
+
+
+def find_in_directory(site: SiteViews, samples: Sequence[int]) -> set[int]:
+    folders = {site.paths[n].rpartition("/")[0] for n in samples}
+    return {n for n, path in enumerate(site.paths) if path.rpartition("/")[0] in folders}
+
+
+def find_by_jaccard(site: SiteViews, samples: Sequence[int]) -> set[int]:
+    wanted = [site.structures[n] for n in samples]
+    return {
+        n
+        for n, structure in enumerate(site.structures)
+        if max(compute_feature_similarity(structure, sample) for sample in wanted) >= JACCARD_THRESHOLD
+    }
+
+
+Finder = Callable[[SiteViews, Sequence[int]], set[int]]
+
+
+def score_draws(site: SiteViews, count: int, find: Finder) -> list[float]:
+    """Return the macro F1 of a site for each draw."""
+    scores = []
+    for draw in range(DRAWS):
+        kinds = [kind for kind, members in site.types.items() if len(members) > count]
+        values = []
+        for kind in kinds:
+            samples = draw_samples(site, kind, draw, count)
+            values.append(compute_f1(find(site, samples), set(site.types[kind])))
+        scores.append(statistics.mean(values))
+    return scores
+
+
+def score_grid(site: SiteViews) -> dict[tuple[float, float], dict[int, list[float]]]:
+    """Return the scores of a site for all parameters and sample counts."""
+    kept, found = concept_averaging.SHARPNESS, {}
+    try:
+        for sharpness, threshold in GRID:
+            concept_averaging.SHARPNESS = sharpness
+            find = lambda site, samples, least=threshold: find_by_concepts(site, samples, least)  # noqa: E731
+            found[sharpness, threshold] = {count: score_draws(site, count, find) for count in SAMPLE_COUNTS}
+    finally:
+        concept_averaging.SHARPNESS = kept
     return found
 
 
-def _at(scores: Mapping[str, Mapping[str, float]], kinds: Mapping[str, tuple[str, TagNode]], threshold: float) -> float:
-    """Macro F1 where everything over a threshold is taken."""
-    per_type: defaultdict[str, list[float]] = defaultdict(list)
-    for sample, row in scores.items():
-        found = {path for path, value in row.items() if value >= threshold}
-        wanted = {path for path, (kind, _) in kinds.items() if kind == kinds[sample][0]}
-        per_type[kinds[sample][0]].append(f1(found, wanted))
-    return statistics.mean(statistics.mean(values) for values in per_type.values())
+def score_questions(site: SiteViews) -> float:
+    """Return the macro F1 from one sample after some answered questions."""
+    values = []
+    for draw in range(DRAWS):
+        for kind, members in site.types.items():
+            wanted = set(members)
+            samples, negatives = draw_samples(site, kind, draw, 1), list[int]()
+            for _ in range(QUESTIONS):
+                asked = [*samples, *negatives]
+                pages = _infer(site, samples, negatives).choose_questions(asked, 1)
+                for page in pages:
+                    (samples if page in wanted else negatives).append(page)
+            found = {*_infer(site, samples, negatives).rank_pages(), *samples} - set(negatives)
+            values.append(compute_f1(found, wanted))
+    return statistics.mean(values)
+
+
+def _infer(site: SiteViews, samples: Sequence[int], negatives: Sequence[int]) -> concept_averaging.Inference:
+    return infer_concepts(site.source, [site.features[n] for n in samples], [site.features[n] for n in negatives])
+
+
+def choose_parameters(
+    grids: Mapping[str, Mapping[tuple[float, float], Mapping[int, list[float]]]], left_out: str
+) -> tuple[float, float]:
+    """Return the parameters that are best on the other sites, for all sample counts together."""
+    others = [grid for name, grid in grids.items() if name != left_out]
+    return max(
+        GRID,
+        key=lambda parameters: statistics.mean(
+            statistics.mean(grid[parameters][count]) for grid in others for count in SAMPLE_COUNTS
+        ),
+    )
+
+
+def build_types_table(sites: Sequence[Site]) -> Iterator[str]:
+    """Yield the table of page types found, and the reliability of the probabilities."""
+    yield "### Page types found from samples"
+    yield ""
+    yield (
+        f"Macro F1 over types of at least {MIN_PAGES} pages, at most {MAX_PAGES:,} pages per site, mean of"
+        f" {DRAWS} draws; sharpness and"
+        " threshold chosen on the other generators (held out). Partition: by `sanderling templates`."
+    )
+    yield ""
+    yield (
+        "| site | pages | types | 1 sample | 3 samples | 5 samples | spread with 3 | 1 sample and 3 answers | partition"
+        " | directory, 3 | Jaccard, 3 |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    grids, others, pairs = {}, {}, {}
+    sites = [limit_pages(site) for site in sites]
+    for site in sites:
+        views = load_site(site)
+        grids[site.name] = score_grid(views)
+        others[site.name] = [
+            score_questions(views),
+            statistics.mean(score_draws(views, 1, lambda site, samples: site.leaves[samples[0]])),
+            statistics.mean(score_draws(views, 3, find_in_directory)),
+            statistics.mean(score_draws(views, 3, find_by_jaccard)),
+        ]
+        pairs[site.name] = collect_pairs(views)
+    rows = []
+    for site in sites:
+        draws = grids[site.name][choose_parameters(grids, site.name)]
+        cells = [*(statistics.mean(draws[count]) for count in SAMPLE_COUNTS), max(draws[3]) - min(draws[3])]
+        rows.append([*cells, *others[site.name]])
+        kinds = sum(len(members) >= MIN_PAGES for members in site.group_by_type().values())
+        yield (
+            f"| {site.name} | {len(site.types):,} | {kinds} | " + " | ".join(f"{cell:.2f}" for cell in rows[-1]) + " |"
+        )
+    means = [statistics.mean(column) for column in zip(*rows, strict=True)]
+    yield "| mean | | | " + " | ".join(f"{mean:.3f}" for mean in means) + " |"
+    yield ""
+    yield from build_reliability_table(pairs)
+
+
+# Calibration
+
+
+Pairs = Mapping[int, Sequence[tuple[float, bool]]]
+
+
+def collect_pairs(site: SiteViews) -> Pairs:
+    """Return the probability and truth of pages by sample count; at most 2,000 pages per query."""
+    found: dict[int, list[tuple[float, bool]]] = {count: [] for count in (1, 2, 3)}
+    for count in found:
+        for kind, members in site.types.items():
+            wanted, samples = set(members), draw_samples(site, kind, 0, count)
+            ranked = _infer(site, samples, ()).rank_pages(0.01)
+            rest = sorted(set(ranked) - set(samples))
+            chosen = random.Random(kind).sample(rest, min(len(rest), 2_000))
+            found[count] += [(ranked[n], n in wanted) for n in chosen]
+    return found
+
+
+def fit_calibration(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Fit slope and offset of the log odds (Platt scaling), by Newton steps."""
+    points = [(log(max(p, 1e-4) / max(1 - p, 1e-4)), float(truth)) for p, truth in pairs]
+    slope, offset = 1.0, 0.0
+    for _ in range(20):
+        g0 = g1 = h00 = h01 = h11 = 0.0
+        for x, truth in points:
+            p = 1 / (1 + exp(-max(-30.0, min(30.0, slope * x + offset))))
+            g0, g1, w = g0 + (truth - p) * x, g1 + truth - p, p * (1 - p)
+            h00, h01, h11 = h00 + w * x * x, h01 + w * x, h11 + w
+        det = h00 * h11 - h01 * h01 + 1e-9
+        slope, offset = slope + (h11 * g0 - h01 * g1) / det, offset + (h00 * g1 - h01 * g0) / det
+    return slope, offset
+
+
+def build_reliability_table(pairs: Mapping[str, Pairs]) -> Iterator[str]:
+    """Yield the share of right pages by stated probability, with calibrations fitted on the other sites."""
+    yield "Reliability: share of right pages by stated probability; calibration fitted on the other generators."
+    yield ""
+    yield "| stated probability | pages with 1 sample | right | pages with 3 samples | right |"
+    yield "|---|---:|---:|---:|---:|"
+    bins: dict[int, list[list[bool]]] = {count: [[] for _ in range(BINS)] for count in (1, 3)}
+    for name, own in pairs.items():
+        for count in bins:
+            slope, offset = fit_calibration([p for site in pairs if site != name for p in pairs[site][count]])
+            for p, truth in own[count]:
+                odds = slope * log(max(p, 1e-4) / max(1 - p, 1e-4)) + offset
+                bins[count][min(BINS - 1, int(BINS / (1 + exp(-max(-30.0, min(30.0, odds))))))].append(truth)
+    for n in range(BINS):
+        cells = [f"{len(bins[c][n]):,} | {statistics.mean(bins[c][n] or [0]):.2f}" for c in (1, 3)]
+        yield f"| {n / BINS:.1f} to {(n + 1) / BINS:.1f} | {' | '.join(cells)} |"
+    yield ""
+    fitted = [fit_calibration([p for site in pairs.values() for p in site[count]]) for count in (1, 2, 3)]
+    yield "Fitted on all: " + ", ".join(f"({slope:.2f}, {offset:.2f})" for slope, offset in fitted)

@@ -1,6 +1,6 @@
-"""More like this, measured: finding page types, signatures, look-ups, tree matching, driven crawls.
+"""Similar pages, measured: page types found from samples, index, driven crawls.
 
-    python -m benchmarks.templates.structure [--data DIR] [--only NAME] [--samples N] [--write]
+    python -m benchmarks.templates.structure [--data DIR] [--only NAME] [--write]
 
 The pages are those of the labelled Debian packages (structure-debian in SANDERLING_SUITES), unpacked below DIR/sites.
 Every number is measured here; `--write` puts them into docs/explanation/templates.md.
@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.templates.driven_crawl import driven_table
-from benchmarks.templates.labelled_sites import labelled
-from benchmarks.templates.page_types import methods_table, types_table
-from benchmarks.templates.structure_speed import speed_table
+from benchmarks.templates.driven_crawl import build_driven_table
+from benchmarks.templates.index_speed import build_speed_table
+from benchmarks.templates.labelled_sites import load_labelled_sites
+from benchmarks.templates.page_types import build_types_table
 
 DOCUMENT = Path("docs/explanation/templates.md")
 BEGIN, END = (
@@ -27,19 +27,19 @@ def main() -> None:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
-    parser.add_argument("--only", action="append", default=[], help="types, methods, speed, driven")
+    parser.add_argument("--only", action="append", default=[], help="types, speed, driven")
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
-    parser.add_argument("--samples", type=int, default=20, help="samples of each type")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
     parser.add_argument("--largest", type=int, default=300, help="largest type in the driven crawls")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/explanation/templates.md")
     args = parser.parse_args()
-    sites = [site for site in labelled(args.data) if not args.site or any(part in site.name for part in args.site)]
+    sites = [
+        site for site in load_labelled_sites(args.data) if not args.site or any(part in site.name for part in args.site)
+    ]
     parts: dict[str, Callable[[], Iterator[str]]] = {
-        "types": lambda: types_table(sites, args.samples),
-        "methods": lambda: methods_table(sites),
-        "speed": lambda: speed_table(sites, args.pages),
-        "driven": lambda: driven_table(sites, min(3, args.samples), args.largest),
+        "types": lambda: build_types_table(sites),
+        "speed": lambda: build_speed_table(sites, args.pages),
+        "driven": lambda: build_driven_table(sites, args.largest),
     }
     for name, part in parts.items():
         if not args.only or name in args.only:

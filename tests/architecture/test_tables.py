@@ -18,7 +18,6 @@ READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 WRITTEN = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s+(\w+)")
 FOREIGN_WRITERS = {
     "revisit/change_lists.py",
-    "templates/similar/driven_crawl.py",
 }
 MAX_FOREIGN_READERS = 18
 

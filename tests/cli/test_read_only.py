@@ -107,8 +107,8 @@ def test_old_template_index_is_updated_in_memory(
     before = capsys.readouterr().out
     assert root in before
     with closing(sqlite3.connect(tmp_path / "c" / "indexes" / "structure.db")) as db, db:
-        db.execute("DELETE FROM structure_state")
-        db.execute("DELETE FROM structure_pages WHERE url > 3")
+        db.execute("DELETE FROM template_state")
+        db.execute("DELETE FROM template_pages WHERE url > 3")
     with read_only(tmp_path / "c") as sealed:
         assert main(["templates", "-C", str(sealed)]) == 0
     assert capsys.readouterr().out == before

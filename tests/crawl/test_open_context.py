@@ -14,10 +14,10 @@ from sanderling.crawl.session import crawl
 from sanderling.errors import DatabaseUnavailable
 from sanderling.frontier.ordering.persistence import BLOB_NAME
 from sanderling.storage.collection import open_collection_read_only
-from sanderling.templates.driven_ordering import Driven
-from sanderling.templates.similar.driven_crawl import find_on_web
-from sanderling.templates.similar.samples import Sample
-from sanderling.templates.template_views import PageView
+from sanderling.templates.driven_crawl import find_on_web
+from sanderling.templates.driven_ordering import DrivenOrdering
+from sanderling.templates.page_features import PageView
+from sanderling.templates.similar_pages import Sample
 
 
 def build_request(site: Site, order: str = "") -> CrawlRequest:
@@ -34,7 +34,7 @@ def build_request(site: Site, order: str = "") -> CrawlRequest:
 def crawl_driven(folder: Path, site: Site) -> Coordinator:
     """Crawl into an existing collection towards pages that are built like a sample page."""
     started: list[Coordinator] = []
-    sample = Sample(PageView(0, site.root + "/a", "a", frozenset(range(1, 9))), b"")
+    sample = Sample(PageView(0, site.root + "/a", "a", bytes(range(1, 17))))
     find_on_web(folder, build_request(site), [sample], 5, 5, on_start=started.append)
     return started[0]
 
@@ -48,7 +48,7 @@ def test_driven_crawl_uses_one_ordering_in_every_component(tmp_path: Path, site:
     with site:
         crawl(tmp_path, build_request(site, "larger-sites"))
         context = crawl_driven(tmp_path, site).context
-    assert isinstance(context.ordering, Driven)
+    assert isinstance(context.ordering, DrivenOrdering)
     assert context.frontier.queue.host_preference is context.ordering.host_preference
 
 

@@ -24,7 +24,7 @@ from sanderling.revisit.visit_history import decode_history
 from sanderling.storage.collection import open_collection, open_collection_read_only
 from sanderling.storage.page_history import load_change_classes
 from sanderling.storage.queries import load_pages, load_skipped_urls
-from sanderling.templates.template_indexer import open_structures
+from sanderling.templates.template_index import open_template_index
 
 
 def test_refresh_all_counts_changed_new_moved_and_unchanged(tmp_path: Path) -> None:
@@ -387,10 +387,10 @@ def test_other_2xx_pages_have_classes_duplicates_and_structure(tmp_path: Path) -
     words = [f"<title>Tides</title><h1>Tides</h1><p>{WORDS} {WORDS}<ul><li>{n}</ul>".encode() for n in "ab"]
     with Site({"/": html("/a", "/b"), "/a": Page(words[0], 203), "/b": Page(words[1], 203)}) as site:
         crawl(tmp_path, request(site))
-    with open_collection_read_only(tmp_path) as collection, open_structures(collection) as structures:
+    with open_collection_read_only(tmp_path) as collection, open_template_index(collection) as index:
         assert len(list(load_change_classes(collection.db))) == 3
         assert len(list(load_pairs(collection.db))) == load_duplicate_stats(collection.db).near_duplicate_pages == 1
-        assert structures.db.execute("SELECT count(*) FROM structure_pages").fetchone() == (3,)
+        assert index.db.execute("SELECT count(*) FROM template_pages").fetchone() == (3,)
 
 
 def test_links_of_multiple_choices_response_are_followed(tmp_path: Path) -> None:

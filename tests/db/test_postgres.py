@@ -263,7 +263,7 @@ def test_sqlite_statements_are_translated() -> None:
 def test_web_app_and_index_read_a_shared_database(store: str, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
     from sanderling.search.indexer import update_index
-    from sanderling.templates.template_indexer import open_structures
+    from sanderling.templates.template_index import open_template_index
     from sanderling.web.crawl_view import CollectionCrawlView
 
     with Site(tree(12)) as site:
@@ -282,8 +282,8 @@ def test_web_app_and_index_read_a_shared_database(store: str, tmp_path: Path) ->
         assert page is not None
         (version,) = view.list_visits(site.root + "/p1", 5)
         assert view.load_body(site.root + "/p1", version.visit) is not None
-        with open_collection_read_only(tmp_path) as collection, open_structures(collection) as structures:
-            assert structures.count(1) == 12
+        with open_collection_read_only(tmp_path) as collection, open_template_index(collection) as index:
+            assert index.open_site(1).page_count == 12
         view.db.close()
 
 

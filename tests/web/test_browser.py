@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.site import Site
-from tests.templates.similar.test_query_fulfillment import shop
+from tests.templates.test_query_fulfillment import shop
 from tests.web.conftest import HOSTILE, CrawledSite, ServerThread
 
 from sanderling.cli import main

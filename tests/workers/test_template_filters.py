@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.migrant_client import serving
 from tests.support.site import Site as Web
-from tests.templates.similar.test_stored import FLAGS, PRODUCTS, lines, paths, shop
+from tests.templates.test_similar_pages import FLAGS, PRODUCTS, lines, paths, shop
 
 from sanderling.cli import main
 from sanderling.workers.migrant import site_walk

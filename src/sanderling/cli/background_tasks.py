@@ -12,7 +12,7 @@ from sanderling.crawl.stop import CrawlProgress
 from sanderling.search.background_indexer import can_index, index_in_background
 
 if TYPE_CHECKING:
-    from sanderling.templates.similar.query_fulfillment import Attendant
+    from sanderling.templates.query_fulfillment import UnmetQueryAttendant
 
 StartHook = Callable[[Coordinator], None]
 TickHook = Callable[[CrawlProgress], None]
@@ -27,7 +27,7 @@ class BackgroundTasks:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.coordinator: Coordinator | None = None
-        self.attendant: Attendant | None = None
+        self.attendant: UnmetQueryAttendant | None = None
 
     def start(self, coordinator: Coordinator) -> None:
         self.coordinator = coordinator
@@ -35,9 +35,9 @@ class BackgroundTasks:
     def tick(self, progress: CrawlProgress) -> None:
         """Run the tasks that are due."""
         if self.attendant is None and self.coordinator is not None and (self.folder / FEEDBACK_DATABASE).exists():
-            from sanderling.templates.similar.query_fulfillment import Attendant
+            from sanderling.templates.query_fulfillment import UnmetQueryAttendant
 
-            self.attendant = Attendant(self.folder)
+            self.attendant = UnmetQueryAttendant(self.folder)
             self.attendant.start(self.coordinator)
         if self.attendant is not None:
             self.attendant.tick(progress)

@@ -1,6 +1,6 @@
 """From pages of one template to a table: find the fields that every page fills in anew, and read them.
 
-A *slot* is a place where pages of a template hold text: a path of tags and classes, or the value beside a label (`dt`,
+A *slot* is a place where pages of a template hold text: a path of tags and classes, or the value next to a label (`dt`,
 `th`). A slot is a field when most pages have it once and they do not all say the same there: what is the same
 everywhere belongs to the template.
 """
@@ -81,7 +81,7 @@ def _is_field(texts: Sequence[str], pages: int) -> bool:
 
 
 def slots(document: Document) -> Iterator[tuple[Slot, str]]:
-    """Every place of a page that holds text of its own."""
+    """Every place of a page that holds own text."""
     title = document.find("title")
     if title is not None:
         yield Slot("//title", "title", "title"), _text(title)
@@ -137,7 +137,7 @@ def _class(element: Element) -> str:
 
 
 def _label(element: Element) -> Slot | None:
-    """The value beside a label: `dd` after `dt`, `td` after `th`."""
+    """The value next to a label: `dd` after `dt`, `td` after `th`."""
     if element.tag not in ("dd", "td"):
         return None
     before = element.previous_sibling

@@ -1,190 +1,236 @@
-"""Which stored pages are built like this one: a look-up, not a search.
+"""Inverted index of page features: which stored pages of a site share a feature.
 
-Pages with the same signature are one *shape*. A shape is found by its signature, or by the keys of its bands when it is
-only alike; the pages of a template are found by the template's number. Templates are learned per site when they are
-asked for, and again when a site has grown by half; pages that come between are placed by the model at hand.
+The index is derived from the catalog, lies in a file of its own, and is brought up to date when it is opened. Pages of
+a site are numbered; each segment of `SEGMENT_PAGES` pages has one compressed bit set per feature. A segment is written
+anew when one of its pages changed.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import os
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from xxhash import xxh64_intdigest
 
-from sanderling.db.connection import Connection
-from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
-from sanderling.templates.classifier import own_lists
-from sanderling.templates.learn_templates import Model, learn_host_templates
-from sanderling.templates.naming import Named, name
-from sanderling.templates.structure_bands import compute_band_keys
-from sanderling.templates.template_views import PageView
+from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, open_memory_copy
+from sanderling.db.schema.templates import MIGRATIONS
+from sanderling.models import Reason, UrlState
+from sanderling.storage.collection import StoredCollection
+from sanderling.templates.concept_averaging import PageSets, count_concepts
+from sanderling.templates.page_features import VIEWS, PageView, extract_features
 
-UNKNOWN = -1  # template of a page that was not placed yet
-GROWTH = 1.5
-PER_KEY = 400  # shapes taken of one band; a fuller band is chrome
-CANDIDATES = 300  # shapes compared
-STRAY_LIKENESS = 0.5  # strays of one template are like each other or they have nothing in common
+DATABASE = "structure.db"
+SEGMENT_PAGES = 16_384
+MIN_INDEXED_PAGES = 2  # a feature of one page of a segment is no concept
+MAX_PARKED_PAGES = 50_000  # pages that workers keep; they show what is common on a site
 CHUNK = 500
+PAGE_COLUMNS = (
+    "SELECT u.id, u.host, h.name || u.path, coalesce(p.title, ''), m.value, p.status FROM urls AS u"
+    " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id"
+    " LEFT JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
+)
 
 
-class IndexedPage(Struct, frozen=True):
-    """A stored page: URL id, site (host id), URL, title, signature."""
+class SiteConcepts:
+    """Concept source of a stored site."""
 
-    id: int
-    site: int
-    url: str
-    title: str
-    signature: bytes
-
-
-class Match(Struct, frozen=True):
-    """A stored page that is built like the sample."""
-
-    id: int
-    similarity: float
-
-
-class Structures:
-    """Writes and reads the structure index of a collection."""
-
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, site: int) -> None:
         self.db = db
-        self._models: dict[int, Model | None] = {}
+        self.site = site
+        row = db.execute("SELECT page_count, concepts FROM template_sites WHERE site = ?", (site,)).fetchone()
+        self.page_count: int = row[0] if row else 0
+        self.concept_counts: Sequence[int] = msgspec.msgpack.decode(row[1], type=list[int]) if row else [0] * len(VIEWS)
 
-    # Writing
-
-    def add(self, pages: Iterable[IndexedPage]) -> None:
-        """Index pages, or index them again; the caller holds the transaction."""
-        rows = []
-        for page in pages:
-            model = self._model(page.site)
-            look = PageView(page.id, page.url, page.title, decode_features(page.signature))
-            rows.append((page.id, page.site, self._shape(page.signature), model.place(look) if model else UNKNOWN))
-        self.db.executemany("INSERT OR REPLACE INTO structure_pages VALUES (?, ?, ?, ?)", rows)
-
-    def remove(self, pages: Iterable[int]) -> None:
-        """Forget pages that are gone."""
-        self.db.executemany("DELETE FROM structure_pages WHERE url = ?", [(page,) for page in pages])
-
-    def _shape(self, signature: bytes) -> int:
-        row = self.db.execute("SELECT id FROM structure_shapes WHERE signature = ?", (signature,)).fetchone()
-        if row:
-            return int(row[0])
-        id_ = self.db.execute(
-            "INSERT INTO structure_shapes (signature) VALUES (?) RETURNING id", (signature,)
-        ).fetchone()[0]
-        bands = [(key, id_) for key in compute_band_keys(decode_features(signature))]
-        self.db.executemany("INSERT OR IGNORE INTO structure_bands VALUES (?, ?)", bands)
-        return int(id_)
-
-    # Templates
-
-    def is_stale(self, site: int) -> bool:
-        """A site's templates must be learned, for the first time or again."""
-        model = self._model(site)
-        return model is None or self.count(site) >= GROWTH * model.pages
-
-    def count(self, site: int) -> int:
-        """How many pages of a site are indexed."""
-        return int(self.db.execute("SELECT count(*) FROM structure_pages WHERE site = ?", (site,)).fetchone()[0])
-
-    def relearn(self, site: int, looks: Sequence[PageView]) -> Model:
-        """Learn the templates of a site from all its pages and place them; the caller holds the transaction."""
-        model = self._models[site] = learn_host_templates(looks)
-        placed = [(model.place(look), look.id) for look in looks]
-        self.db.executemany("UPDATE structure_pages SET template = ? WHERE url = ?", placed)
-        self.db.execute("INSERT OR REPLACE INTO structure_sites VALUES (?, ?)", (site, msgspec.msgpack.encode(model)))
-        return model
-
-    def _model(self, site: int) -> Model | None:
-        if site not in self._models:
-            row = self.db.execute("SELECT model FROM structure_sites WHERE site = ?", (site,)).fetchone()
-            self._models[site] = msgspec.msgpack.decode(row[0], type=Model) if row else None
-        return self._models[site]
-
-    def templates(self, looks: Sequence[PageView], numbers: Sequence[int]) -> list[Named]:
-        """Name the templates these pages were placed in, the rarest first."""
-        grouped: dict[int, list[PageView]] = {}
-        for look, number in zip(looks, numbers, strict=True):
-            grouped.setdefault(number, []).append(look)
-        named = [name(number, members, len(looks)) for number, members in grouped.items()]
-        return sorted(named, key=lambda template: (-template.rarity, template.pattern))
-
-    def template_count(self, site: int) -> int:
-        """How many templates are known of a site."""
-        model = self._model(site)
-        return model.count if model else 0
-
-    def placed(self, site: int) -> dict[int, int]:
-        """Template number of every page of a site."""
-        return dict(self.db.execute("SELECT url, template FROM structure_pages WHERE site = ?", (site,)))
-
-    # Looking up
-
-    def signature(self, page: int) -> bytes | None:
-        """Signature of a stored page; None if it is not indexed."""
-        row = self.db.execute(
-            "SELECT signature FROM structure_shapes JOIN structure_pages ON shape = id WHERE url = ?", (page,)
-        ).fetchone()
-        return bytes(row[0]) if row else None
-
-    def features_of(self, pages: Iterable[int]) -> dict[int, frozenset[int]]:
-        """Features of stored pages, of those that are indexed."""
-        known: dict[bytes, frozenset[int]] = {}
-        found = {}
-        for page in pages:
-            signature = self.signature(page)
-            if signature is not None:
-                found[page] = known.setdefault(signature, decode_features(signature))
-        return found
-
-    def find_same_template(self, site: int, sample: PageView) -> list[Match]:
-        """Pages of a site on the same template as a page that may not be stored, the most alike first."""
-        model = self._model(site)
-        if model is None:
-            return []
-        template = model.place(sample)
-        least = STRAY_LIKENESS if template >= model.count else 0.0
-        found = self.db.execute(
-            "SELECT url, signature FROM structure_pages JOIN structure_shapes ON shape = id"
-            " WHERE site = ? AND template = ?",
-            (site, template),
-        )
-        return _rank(sample.features, found.fetchall(), least)
-
-    def like_signature(self, signature: bytes, least: float, limit: int) -> list[Match]:
-        """Pages of any site whose signature is at least this much like the given one."""
-        wanted = decode_features(signature)
-        shapes: Counter[int] = Counter()
-        for key in compute_band_keys(wanted):
-            rows = self.db.execute("SELECT shape FROM structure_bands WHERE key = ? LIMIT ?", (key, PER_KEY))
-            shapes.update(row[0] for row in rows)
-        same = self.db.execute("SELECT id FROM structure_shapes WHERE signature = ?", (signature,)).fetchone()
-        if same:
-            shapes[same[0]] = len(shapes) + 1
-        nearest = [shape for shape, _ in shapes.most_common(CANDIDATES)]
-        rows = self.db.execute(
-            f"SELECT signature, id FROM structure_shapes WHERE id IN ({','.join('?' * len(nearest))})", nearest
-        )
-        scored = [(compute_feature_similarity(wanted, decode_features(other)), shape) for other, shape in rows]
-        found: list[Match] = []
-        for similarity, shape in sorted(scored, reverse=True):
-            if similarity < least or len(found) >= limit:
-                break
+    def load_pages(self, features: Collection[int]) -> dict[int, int]:
+        """Return the pages that have each of these features."""
+        found: dict[int, int] = {}
+        wanted = sorted(features)
+        for start in range(0, len(wanted), CHUNK):
+            part = wanted[start : start + CHUNK]
             rows = self.db.execute(
-                "SELECT url FROM structure_pages WHERE shape = ? LIMIT ?", (shape, limit - len(found))
+                "SELECT feature, segment, pages FROM template_postings WHERE site = ?"
+                f" AND feature IN ({','.join('?' * len(part))})",
+                (self.site, *part),
             )
-            found += [Match(url, similarity) for (url,) in rows]
+            for feature, segment, pages in rows:
+                found[feature] = found.get(feature, 0) | unpack_pages(pages) << segment * SEGMENT_PAGES
         return found
 
+    def load_ids(self, numbers: Collection[int]) -> dict[int, int]:
+        """Return the URL ids of pages by their numbers."""
+        if len(numbers) > CHUNK:
+            rows = self.db.execute("SELECT number, url FROM template_pages WHERE site = ?", (self.site,))
+            return {number: url for number, url in rows if number in numbers}
+        marks = ",".join("?" * len(numbers))
+        return dict(
+            self.db.execute(
+                f"SELECT number, url FROM template_pages WHERE site = ? AND number IN ({marks})",
+                (self.site, *numbers),
+            )
+        )
 
-def _rank(sample: frozenset[int], found: Sequence[tuple[int, bytes]], least: float) -> list[Match]:
-    """Pages of a template, the most alike first; where the sample has a list that few have, those that have it."""
-    shapes = {signature: decode_features(signature) for _, signature in found}
-    members = Counter(shapes[signature] for _, signature in found)
-    wanted = frozenset[int]() if least else own_lists(sample, members)
-    known = {
-        signature: compute_feature_similarity(sample, shape) for signature, shape in shapes.items() if wanted <= shape
-    }
-    matches = [Match(url, known[signature]) for url, signature in found if known.get(signature, -1.0) >= least]
-    return sorted(matches, key=lambda match: (-match.similarity, match.id))
+
+class TemplateIndex:
+    """Reads and updates the index of a collection."""
+
+    def __init__(self, db: Connection, catalog: Connection) -> None:
+        self.db = db
+        self.catalog = catalog
+
+    def open_site(self, site: int) -> SiteConcepts:
+        return SiteConcepts(self.db, site)
+
+    def list_pages(self, site: int, limit: int = -1) -> list[PageView]:
+        """Return the indexed pages of a site in the order of their numbers."""
+        rows = self.db.execute("SELECT url FROM template_pages WHERE site = ? ORDER BY number LIMIT ?", (site, limit))
+        return list(self.load_views([url for (url,) in rows]).values())
+
+    def load_views(self, ids: Sequence[int]) -> dict[int, PageView]:
+        """Return the views of pages that have a structure, in the given order."""
+        found = {}
+        for id_, _, url, title, fingerprint, _ in self._load_rows(ids):
+            if fingerprint:
+                found[id_] = PageView(id_, url, title, bytes(fingerprint))
+        return {id_: found[id_] for id_ in ids if id_ in found}
+
+    def update(self) -> int:
+        """Index pages visited since the last update, and pages that workers keep; return how many changed."""
+        row = self.db.execute("SELECT value FROM template_state WHERE name = 'visit'").fetchone()
+        done = row[0] if row else 0
+        (last,) = self.catalog.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()
+        parked = self.catalog.execute(
+            "SELECT id FROM urls WHERE state = ? AND reason = ? ORDER BY id LIMIT ?",
+            (UrlState.SKIPPED, Reason.NOT_SIMILAR, MAX_PARKED_PAGES),
+        ).fetchall()
+        visited = self.catalog.execute(
+            "SELECT DISTINCT url FROM visits WHERE id > ? AND id <= ? ORDER BY url", (done, last)
+        ).fetchall()
+        ids = [url for (url,) in dict.fromkeys([*visited, *parked])]
+        if not ids:
+            return 0
+        self.db.execute("BEGIN IMMEDIATE")
+        changed, dirty = 0, set[tuple[int, int]]()
+        for start in range(0, len(ids), CHUNK):
+            segments = self._update_pages(ids[start : start + CHUNK])
+            changed += len(segments)
+            dirty.update(segments)
+        for site, segment in sorted(dirty):
+            self._write_segment(site, segment)
+        for site in sorted({site for site, _ in dirty}):
+            self._count_concepts(site)
+        self.db.execute("INSERT OR REPLACE INTO template_state VALUES ('visit', ?)", (last,))
+        self.db.execute("COMMIT")
+        return changed
+
+    def _load_rows(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, str, bytes | None, int | None]]:
+        for start in range(0, len(ids), CHUNK):
+            part = ids[start : start + CHUNK]
+            rows = self.catalog.execute(f"{PAGE_COLUMNS} WHERE u.id IN ({','.join('?' * len(part))})", part)
+            yield from sorted(rows)
+
+    def _update_pages(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """Number new pages, remove pages that are gone; return the segment of each page that changed."""
+        marks = ",".join("?" * len(ids))
+        known = {
+            url: (site, number, digest)
+            for url, site, number, digest in self.db.execute(
+                f"SELECT url, site, number, digest FROM template_pages WHERE url IN ({marks})", list(ids)
+            )
+        }
+        dirty = []
+        for id_, site, url, title, fingerprint, status in self._load_rows(ids):
+            is_page = bool(fingerprint) and (status is None or 200 <= status < 300)
+            if not is_page:
+                if id_ in known:
+                    self.db.execute("DELETE FROM template_pages WHERE url = ?", (id_,))
+                    dirty.append((known[id_][0], known[id_][1] // SEGMENT_PAGES))
+                continue
+            digest = _digest(url, title, bytes(fingerprint or b""))
+            number = known[id_][1] if id_ in known else self._take_number(site)
+            if id_ not in known or known[id_][2] != digest:
+                self.db.execute(
+                    "INSERT OR REPLACE INTO template_pages VALUES (?, ?, ?, ?)", (id_, site, number, digest)
+                )
+                dirty.append((site, number // SEGMENT_PAGES))
+        return dirty
+
+    def _take_number(self, site: int) -> int:
+        row = self.db.execute("SELECT max(number) FROM template_pages WHERE site = ?", (site,)).fetchone()
+        return 0 if row[0] is None else int(row[0]) + 1
+
+    def _write_segment(self, site: int, segment: int) -> None:
+        start = segment * SEGMENT_PAGES
+        rows = self.db.execute(
+            "SELECT url, number FROM template_pages WHERE site = ? AND number >= ? AND number < ?",
+            (site, start, start + SEGMENT_PAGES),
+        ).fetchall()
+        numbers = dict(rows)
+        postings: dict[int, list[int]] = {}
+        for view in self.load_views(sorted(numbers)).values():
+            for feature in extract_features(view):
+                postings.setdefault(feature, []).append(numbers[view.id] - start)
+        self.db.execute("DELETE FROM template_postings WHERE site = ? AND segment = ?", (site, segment))
+        self.db.executemany(
+            "INSERT INTO template_postings VALUES (?, ?, ?, ?)",
+            [
+                (site, feature, segment, pack_pages(pages))
+                for feature, pages in sorted(postings.items())
+                if len(pages) >= MIN_INDEXED_PAGES
+            ],
+        )
+
+    def _count_concepts(self, site: int) -> None:
+        (page_count,) = self.db.execute("SELECT count(*) FROM template_pages WHERE site = ?", (site,)).fetchone()
+        counts = count_concepts(self._load_all_postings(site), page_count)
+        self.db.execute(
+            "INSERT OR REPLACE INTO template_sites VALUES (?, ?, ?)", (site, page_count, msgspec.msgpack.encode(counts))
+        )
+
+    def _load_all_postings(self, site: int) -> Mapping[int, int]:
+        postings: dict[int, int] = {}
+        rows = self.db.execute("SELECT feature, segment, pages FROM template_postings WHERE site = ?", (site,))
+        for feature, segment, pages in rows:
+            postings[feature] = postings.get(feature, 0) | unpack_pages(pages) << segment * SEGMENT_PAGES
+        return postings
+
+
+def pack_pages(numbers: Sequence[int]) -> bytes:
+    bits = bytearray(max(numbers) // 8 + 1)
+    for number in numbers:
+        bits[number >> 3] |= 1 << (number & 7)
+    return zlib.compress(bytes(bits), 6)
+
+
+def unpack_pages(packed: bytes) -> int:
+    return int.from_bytes(zlib.decompress(packed), "little")
+
+
+def _digest(url: str, title: str, fingerprint: bytes) -> int:
+    return xxh64_intdigest(f"{url}\0{title}\0".encode("utf-8", "surrogatepass") + fingerprint) >> 1
+
+
+def build_page_sets(views: Sequence[PageView]) -> PageSets:
+    return PageSets([extract_features(view) for view in views])
+
+
+@contextmanager
+def open_template_index(collection: StoredCollection) -> Iterator[TemplateIndex]:
+    """Open the index of a collection, brought up to date. A crawl may go on writing to the collection."""
+    db = _open_database(collection.cdxj_folder)
+    try:
+        apply_migrations(db, {"structure": MIGRATIONS})
+        index = TemplateIndex(db, collection.db)
+        index.update()
+        yield index
+    finally:
+        db.close()
+
+
+def _open_database(folder: Path) -> Connection:
+    """Open the file of the index; without write permission, a temporary copy."""
+    if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
+        return open_memory_copy(folder / DATABASE)
+    folder.mkdir(exist_ok=True)
+    return connect_sqlite(folder / DATABASE)

@@ -6,8 +6,8 @@ from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
 from sanderling.storage.collection import open_collection_read_only
-from sanderling.templates.naming import Named
-from sanderling.templates.template_indexer import load_page_views, open_structures, update_site_templates
+from sanderling.templates.page_partition import PageType, partition_pages
+from sanderling.templates.template_index import open_template_index
 
 HELP = "List the page templates of the stored sites, rarest first."
 EXAMPLES = """\
@@ -31,26 +31,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: CommandCall) -> int:
-    """Learn the templates of the selected sites and print them."""
-    rows: list[tuple[str, Named]] = []
-    with open_collection_read_only(call.collection) as collection, open_structures(collection) as structures:
+    """Partition the selected sites into page types and print them."""
+    rows: list[tuple[str, PageType]] = []
+    with open_collection_read_only(call.collection) as collection, open_template_index(collection) as index:
         for site, host in list_sites(collection.db, call.args.site):
-            if not structures.count(site):
-                continue
-            update_site_templates(structures, collection.db, site)
-            placed = structures.placed(site)
-            looks = [look for look in load_page_views(structures, collection.db, site) if look.id in placed]
-            named = structures.templates(looks, [placed[look.id] for look in looks])
-            rows += [(host, template) for template in named if template.pages >= call.args.least]
+            types = partition_pages(index.list_pages(site))
+            rows += [(host, page_type) for page_type in types if len(page_type.ids) >= call.args.least]
     if call.json:
-        for host, template in rows:
+        for host, found in rows:
             print_json(
-                {"site": host, "pattern": template.pattern, "pages": template.pages, "idf": round(template.rarity, 3),
-                 "example": template.example}
+                {"site": host, "pattern": found.pattern, "pages": len(found.ids), "idf": round(found.rarity, 3),
+                 "example": found.example}
             )  # fmt: skip
     else:
         print_rows(
-            ((t.pages, f"{t.rarity:.2f}", host + t.pattern, t.example) for host, t in rows),
+            ((len(t.ids), f"{t.rarity:.2f}", host + t.pattern, t.example) for host, t in rows),
             ("pages", "idf", "pattern", "example"),
         )
     return 0

@@ -1,4 +1,4 @@
-"""Tables of `templates`."""
+"""Tables of `templates`: the inverted index of page features, in a database of its own."""
 
 MIGRATIONS = [
     """
@@ -21,4 +21,28 @@ MIGRATIONS = [
     """,
     # templates are learned again with new title rules
     "DELETE FROM structure_sites; UPDATE structure_pages SET template = -1",
+    # concept averaging: postings per feature instead of shapes and learned templates
+    """
+    DROP TABLE structure_shapes;
+    DROP TABLE structure_bands;
+    DROP TABLE structure_pages;
+    DROP TABLE structure_sites;
+    DROP TABLE structure_state;
+    CREATE TABLE template_pages (
+        url INTEGER PRIMARY KEY,
+        site INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        digest INTEGER NOT NULL
+    );
+    CREATE UNIQUE INDEX template_pages_site ON template_pages (site, number);
+    CREATE TABLE template_postings (
+        site INTEGER NOT NULL,
+        feature INTEGER NOT NULL,
+        segment INTEGER NOT NULL,
+        pages BLOB NOT NULL,
+        PRIMARY KEY (site, feature, segment)
+    ) WITHOUT ROWID;
+    CREATE TABLE template_sites (site INTEGER PRIMARY KEY, page_count INTEGER NOT NULL, concepts BLOB NOT NULL);
+    CREATE TABLE template_state (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
+    """,
 ]

@@ -1,0 +1,77 @@
+"""Print similar pages, questions about more pages, and a table of fields."""
+
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from sanderling.cli.arguments import CommandCall, print_json, print_message
+from sanderling.html.parser import Document
+from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import find_url_id
+from sanderling.templates.field_extraction import Field, induce, read_fields
+from sanderling.templates.similar_pages import Question, SimilarPage, SimilarPages, load_body
+from sanderling.terminal import strip_control_characters
+
+TRAINING_PAGES = 12  # pages that the fields of a table are learned from
+
+
+def print_result(call: CommandCall, found: SimilarPages, shown_urls: set[str]) -> None:
+    new = [page for page in found.pages if page.url not in shown_urls]
+    is_first = not shown_urls
+    shown_urls.update(page.url for page in new)
+    if call.args.export:
+        export_fields(call, new)
+        return
+    if is_first and not call.json:
+        for shared in found.explanation:
+            print_message(
+                call, f"{shared.weight:5.0%} of the weight, {shared.page_count} pages: {', '.join(shared.names)}"
+            )
+    for page in new:
+        if call.json:
+            shown = {"url": page.url, "probability": page.probability, "from": page.source}
+            print_json(shown | ({"shared": list(page.shared)} if call.args.explain else {}))
+        else:
+            print(f"{page.probability:.2f}  {page.source:<5}  {page.url}", flush=True)
+    if not new:
+        print_message(call, "no similar page found" if not call.args.watch else "nothing new")
+    if is_first:
+        print_questions(call, found.questions)
+
+
+def print_questions(call: CommandCall, questions: Sequence[Question]) -> None:
+    """Print the pages whose answer would tell most; the answer of a single sample is provisional."""
+    if call.json:
+        for question in questions:
+            print_json({"question": question.url, "title": question.title})
+    elif questions and len(call.args.url) == 1 and not call.args.saved:
+        print_message(call, "One sample is little to go by. Of the same type, too? Give it as a sample, or with --not:")
+        for question in questions:
+            print_message(call, f"  {question.url}  {strip_control_characters(question.title)}")
+
+
+def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
+    with open_collection_read_only(call.collection) as collection:
+
+        def body(page: SimilarPage) -> Document:
+            return load_body(collection, find_url_id(collection.db, page.url), page.url)
+
+        taught = Random(1).sample(pages, min(TRAINING_PAGES, len(pages)))
+        fields = induce([body(page) for page in taught])
+        print_message(
+            call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields)
+        )
+        _write_table(call, fields, ((page.url, read_fields(body(page), fields)) for page in pages))
+
+
+def _write_table(call: CommandCall, fields: Sequence[Field], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
+    names = [field.name for field in fields]
+    if call.args.export == "json":
+        for url, values in rows:
+            print_json({"url": url, **dict(zip(names, values, strict=True))})
+        return
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["url", *names])
+    for url, values in rows:
+        table.writerow([url, *values])

@@ -1,1 +1,0 @@
-"""Similar pages: in the collection and on the web."""
