@@ -18,7 +18,7 @@ def build_driven_table(sites: Sequence[Site], largest: int) -> Iterator[str]:
     yield ""
     yield (
         f"Simulated with the ordering of the product, {SAMPLES} samples, twice as many fetches as the type has"
-        " reachable pages; both crawls start with the home page and the samples. Types of {MIN_PAGES} to {largest:,}"
+        f" reachable pages; both crawls start with the home page and the samples. Types of {MIN_PAGES} to {largest:,}"
         f" pages, below {MAX_SHARE:.0%} of their site."
     )
     yield ""
