@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from sanderling.web import api, forms, live, search_view, tracking, views
+from sanderling.web import api, forms, live, search_view, tracking, views, watch_pages
 from sanderling.web.live import LiveStreams
 from sanderling.web.middleware import ClientRateLimiter, SecurityMiddleware
 from sanderling.web.rendering import STATIC_FOLDER, render_template
@@ -37,6 +37,8 @@ def build_page_routes() -> list[BaseRoute]:
         Route("/diff", views.diff_page),
         Route("/changes", views.changes_page),
         Route("/changes.atom", views.changes_feed),
+        Route("/watches", watch_pages.watches_page, methods=["GET"]),
+        Route("/watches", watch_pages.change_watches, methods=["POST"]),
         Route("/due", views.due_page),
         Route("/dashboard", views.dashboard_page),
         Route("/stats", views.stats_page),
