@@ -181,7 +181,7 @@ def test_modules_have_unique_names() -> None:
 
 
 def test_tests_mirror_modules() -> None:
-    modules = {name_of(path).removesuffix(".py") for path in MODULES} | {"cli/init"}
+    modules = {name_of(path).removesuffix(".py") for path in MODULES} | {"cli/init", "main"}
     tests = Path(__file__).parents[1]
     paths = [path.relative_to(tests) for path in tests.rglob("test_*.py")]
     names = {path.as_posix(): path.with_name(path.stem.removeprefix("test_")).as_posix() for path in paths}
