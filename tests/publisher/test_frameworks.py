@@ -1,6 +1,7 @@
 """Tests of the middleware with FastAPI, Flask, and Django (WSGI and ASGI)."""
 
 import asyncio
+import gzip
 from collections.abc import Callable, Iterator
 from typing import Any
 from wsgiref.util import setup_testing_defaults
@@ -38,6 +39,7 @@ def flask_app() -> Any:
 
 def fastapi_app() -> Any:
     from fastapi import FastAPI
+    from fastapi.middleware.gzip import GZipMiddleware
     from fastapi.responses import HTMLResponse
 
     async def a() -> HTMLResponse:
@@ -49,6 +51,8 @@ def fastapi_app() -> Any:
     app = FastAPI()
     app.add_api_route("/a", a)
     app.add_api_route("/hidden", hidden)
+    app.add_api_route("/zipped", a)
+    app.add_middleware(GZipMiddleware, minimum_size=10)
     return app
 
 
@@ -57,10 +61,12 @@ def set_up_django() -> None:
     from django.conf import settings
     from django.http import HttpResponse
     from django.urls import path
+    from django.views.decorators.gzip import gzip_page
 
     if not settings.configured:
         urls = (
             path("a", lambda request: HttpResponse(page())),
+            path("zipped", gzip_page(lambda request: HttpResponse(page() + "<p>sand</p>" * 100))),
             path("hidden", lambda request: HttpResponse(page(), headers={"X-Robots-Tag": "googlebot: NoIndex"})),
         )
         settings.configure(ALLOWED_HOSTS=["*"], ROOT_URLCONF=urls, SECRET_KEY="test", DEBUG=False, LOGGING_CONFIG=None)
@@ -86,6 +92,8 @@ def request_wsgi(app: WsgiPublisher, target: str) -> tuple[int, bytes]:
     environ: dict[str, Any] = {"HTTP_USER_AGENT": BROWSER, "QUERY_STRING": query}
     setup_testing_defaults(environ)
     environ["PATH_INFO"] = path
+    if path == "/zipped":
+        environ["HTTP_ACCEPT_ENCODING"] = "gzip"
     statuses: list[int] = []
 
     def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
@@ -108,6 +116,8 @@ async def request_asgi(app: AsgiPublisher, target: str) -> tuple[int, bytes]:
         "headers": [(b"host", b"example.org"), (b"user-agent", BROWSER.encode())],
         "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
     }  # fmt: skip
+    if path == "/zipped":
+        scope["headers"].append((b"accept-encoding", b"gzip"))
     sent: list[Any] = []
     asked: list[bool] = []
 
@@ -162,6 +172,17 @@ def test_changed_text_is_detected_and_volatile_text_is_ignored(get: Get) -> None
     assert find_lastmods(get("/sitemap.xml")[1]) == find_lastmods(before)
     TEXT["words"] = "the tide goes out"
     get("/a")
+    assert find_lastmods(get("/sitemap.xml")[1]) != find_lastmods(before)
+
+
+@pytest.mark.parametrize("get", ["django", "fastapi", "django-asgi"], indirect=True)
+def test_changes_of_pages_that_the_application_compresses_are_detected(get: Get) -> None:
+    assert gzip.decompress(get("/zipped")[1]).startswith(b"<html>")
+    before = get("/sitemap.xml")[1]
+    get("/zipped")
+    assert find_lastmods(get("/sitemap.xml")[1]) == find_lastmods(before)
+    TEXT["words"] = "the tide goes out"
+    get("/zipped")
     assert find_lastmods(get("/sitemap.xml")[1]) != find_lastmods(before)
 
 

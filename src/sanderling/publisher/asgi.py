@@ -75,9 +75,11 @@ class AsgiPublisher:
         body = BodyDigest()
 
         async def send_and_record(message: Message) -> None:
+            nonlocal body
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 if should_digest(message["status"], decode_headers(headers)):
+                    body = BodyDigest(decode_headers(headers).get("content-encoding", ""))
                     response_start.append((message["status"], headers))
                 else:
                     self._record_request(scope, message["status"], headers)

@@ -66,8 +66,14 @@ class WsgiPublisher:
             if undigested_headers:
                 self._record_request(environ, path, 200, [*undigested_headers.pop(), ("ETag", digest)])
 
+        def build_digest() -> BodyDigest:
+            values = {name.lower(): value for headers in undigested_headers for name, value in headers}
+            return BodyDigest(values.get("content-encoding", ""))
+
         body = self.app(environ, start_and_record)
-        return body if started_status and not undigested_headers else DigestedBody(body, record_digest)
+        if started_status and not undigested_headers:
+            return body
+        return DigestedBody(body, build_digest, record_digest)
 
     def _record_request(
         self, environ: "WSGIEnvironment", path: str, status: int, headers: list[tuple[str, str]]
@@ -145,15 +151,18 @@ class WsgiPublisher:
 class DigestedBody:
     """Pass a response body through, and report its digest at the end."""
 
-    def __init__(self, chunks: Iterable[bytes], on_digest: Callable[[str], None]) -> None:
-        self.chunks, self.on_digest = chunks, on_digest
+    def __init__(
+        self, chunks: Iterable[bytes], build_digest: Callable[[], BodyDigest], on_digest: Callable[[str], None]
+    ) -> None:
+        self.chunks, self.build_digest, self.on_digest = chunks, build_digest, on_digest
 
     def __iter__(self) -> Iterator[bytes]:
-        body = BodyDigest()
+        body: BodyDigest | None = None
         for chunk in self.chunks:
+            body = body or self.build_digest()  # a generator starts its response with the first chunk
             body.add(chunk)
             yield chunk
-        self.on_digest(body.compute_digest())
+        self.on_digest(body.compute_digest() if body else "")
 
     def close(self) -> None:
         """Close the wrapped body (PEP 3333)."""
