@@ -30,6 +30,14 @@ def pack(parts: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
+def test_text_of_a_page_with_little_main_content_starts_with_it() -> None:
+    menu = "".join(f"<li><a href=/{n}>Menu entry {n}</a></li>" for n in range(9))
+    page = build(f"<html lang=en><nav><ul>{menu}</ul></nav><main><p>The sanderling runs.</p></main>".encode())
+    assert page is not None
+    assert page.body.startswith("The sanderling runs.\n")
+    assert "Menu entry 8" in page.body
+
+
 def test_html_gives_title_headings_language_and_main_content() -> None:
     prose = "The sanderling runs along the tide line and picks up what each wave has left. " * 5
     page = build(

@@ -75,14 +75,10 @@ def _build_html_document(
             return None
         head = ParsedHead(metadata.title, metadata.language)
     blocks = extract_blocks(tree)
-    main_text = "\n".join(
-        line for line, is_main in zip(blocks.lines, blocks.main_mask, strict=True) if is_main and line.strip()
-    )
-    text = (
-        main_text
-        if len(main_text) >= MIN_MAIN_CONTENT_CHARS
-        else "\n".join(line for line in blocks.lines if line.strip())
-    )
+    lines = [(line, is_main) for line, is_main in zip(blocks.lines, blocks.main_mask, strict=True) if line.strip()]
+    text = "\n".join(line for line, is_main in lines if is_main)
+    if len(text) < MIN_MAIN_CONTENT_CHARS:  # the main content comes first: snippets show the start of the text
+        text = "\n".join(line for line, _ in sorted(lines, key=lambda pair: not pair[1]))
     headings = (get_single_line_text(element) for element in tree.iter_elements(HEADING_TAGS))
     return Document(
         base.url, head.title, _join_headings(headings), body=text[:MAX_BODY_CHARS],

@@ -4,12 +4,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import tantivy
 from msgspec import Struct, structs
 from tantivy import Query
 
+from sanderling.search.compounds import split_compound
 from sanderling.search.fields import get_type_name
 from sanderling.search.index import SearchIndex, load_document, report_index_damage
 from sanderling.search.query import ParsedQuery, drop_terms, parse_query
@@ -24,7 +26,7 @@ from sanderling.search.ranking import RankingWeights, combine_scores
 from sanderling.search.schema import FIELD_WEIGHTS
 from sanderling.search.search_types import FacetCount, ScoreParts, SearchHit, SearchRequest, SearchResults
 from sanderling.search.snippets import build_snippet, highlight_text
-from sanderling.search.spelling import MAX_CORRECTIONS, find_correction, is_indexed
+from sanderling.search.spelling import MAX_CORRECTIONS, count_documents, find_correction, is_indexed
 from sanderling.search.tokenizer import stem_text
 
 RERANK_WINDOW = 100  # best candidates by text score, reranked by links, freshness and behavior
@@ -94,10 +96,12 @@ class SearchEngine:
         return self._languages[1]
 
     def _run_query(self, request: SearchRequest, parsed_query: ParsedQuery) -> SearchResults:
-        compiled = compile_query(parsed_query, parsed_query.get_languages() or self.find_languages())
+        searchers = [self.index.current_index.searcher()]
+        compiled = compile_query(
+            parsed_query, parsed_query.get_languages() or self.find_languages(), partial(count_documents, searchers[0])
+        )
         if compiled is None:
             return SearchResults(request.query, 0)
-        searchers = [self.index.current_index.searcher()]
         if parsed_query.as_of is not None:
             searchers.append(self.index.history_index.searcher())
         sort_by_time = not parsed_query.term_groups
@@ -110,7 +114,9 @@ class SearchEngine:
         total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
         if compiled.can_relax and total < FEW_RESULTS:
             query, relaxed = add_related_terms(compiled.relaxed_query, compiled.related_terms), True
+            exact_matches = ranked if compiled.compounds.has_any() else []
             total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
+            ranked = _rank_first(exact_matches, ranked)
         shown = ranked[request.offset : request.offset + request.limit]
         hits = tuple(_build_hit(c, compiled, request, request.offset + i) for i, c in enumerate(shown, 1))
         matches = compiled.relaxed_matches if relaxed else compiled.strict_matches
@@ -158,7 +164,14 @@ class SearchEngine:
         searcher = self.index.current_index.searcher()
         languages = parsed_query.get_languages() or self.find_languages() or ("",)
         words = [t.text for group in parsed_query.term_groups for t in group if not t.is_phrase and not t.field]
-        unknown = [w for w in words if not any(is_indexed(searcher, stem_text(w, lang).split()) for lang in languages)]
+        compounds = {
+            w for w in words for lang in languages if split_compound(w, lang, partial(count_documents, searcher))
+        }
+        unknown = [
+            w
+            for w in words
+            if w not in compounds and not any(is_indexed(searcher, stem_text(w, lang).split()) for lang in languages)
+        ]
         known_terms = compile_query(drop_terms(parsed_query, unknown), languages)
         for word in unknown[:MAX_CORRECTIONS]:
             correction = find_correction(
@@ -167,6 +180,12 @@ class SearchEngine:
             if correction:
                 text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", correction, text)
         return text
+
+
+def _rank_first(first: list[_Candidate], candidates: list[_Candidate]) -> list[_Candidate]:
+    """Move the first candidates to the front: pages with the words of the query precede those with compounds."""
+    known = {(id(c.searcher), c.address.segment_ord, c.address.doc) for c in first}
+    return first + [c for c in candidates if (id(c.searcher), c.address.segment_ord, c.address.doc) not in known]
 
 
 def _build_hit(candidate: _Candidate, compiled: CompiledQuery, request: SearchRequest, position: int) -> SearchHit:

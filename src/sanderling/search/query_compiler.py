@@ -7,6 +7,7 @@ from itertools import pairwise
 from msgspec import Struct
 from tantivy import FieldType, Occur, Query
 
+from sanderling.search.compounds import MAX_WORDS, FrequencyLookup, join_words, split_compound
 from sanderling.search.fields import get_type_name
 from sanderling.search.query import ParsedQuery, QueryFilter, QueryTerm, TimeRange
 from sanderling.search.query_expansion import RelatedTerms
@@ -16,10 +17,25 @@ from sanderling.urls.normalize import normalize_url
 
 MAX_STRICT_TERMS = 3  # queries up to this length require all terms; longer ones are usually sentences
 PROXIMITY_WEIGHT = 0.2  # of two adjacent query words adjacent in the page; from benchmarks/search/search_quality.py
+COMPOUND_SLOP = 2  # words between the parts: Konfiguration der Drucker
 MAX_VARIANTS = 4
 VERSION_TIME_PATTERN = r"[0-9.e\-]+"  # precedes the URL in the key of an older version (build_version_key)
 
 QueryClause = tuple[Occur, Query]
+
+
+class Compounds(Struct, frozen=True):
+    """Compounds of a query, by language: the parts of its words, and indexed compounds of two of its words."""
+
+    parts: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {}  # word: (language, stems)
+    joined: tuple[tuple[str, str], ...] = ()  # (language, stem)
+
+    def has_any(self) -> bool:
+        return bool(self.parts or self.joined)
+
+    def collect_stems(self) -> frozenset[str]:
+        split = {stem for options in self.parts.values() for _, stems in options for stem in stems}
+        return frozenset(split | {stem for _, stem in self.joined})
 
 
 class CompiledQuery(Struct, frozen=True):
@@ -32,10 +48,13 @@ class CompiledQuery(Struct, frozen=True):
     group_count: int = 0  # without stop words
     can_relax: bool = False  # the relaxed query may match more pages
     related_terms: RelatedTerms = ()
+    compounds: Compounds = Compounds()
 
 
-def compile_query(query: ParsedQuery, languages: Sequence[str]) -> CompiledQuery | None:
-    """Compile strict (all terms) and relaxed (any term) queries. None if empty."""
+def compile_query(
+    query: ParsedQuery, languages: Sequence[str], get_frequency: FrequencyLookup = lambda _: 0
+) -> CompiledQuery | None:
+    """Compile strict (all terms) and relaxed (any term, parts of compounds) queries. None if empty."""
     groups = remove_stop_words(query.term_groups, languages)
     group_queries = [build_group_query(group, languages) for group in groups]
     proximity = [(Occur.Should, q) for q in build_proximity_queries(groups, languages)]
@@ -47,16 +66,22 @@ def compile_query(query: ParsedQuery, languages: Sequence[str]) -> CompiledQuery
         filter_only = Query.boolean_query([(Occur.Must, everything), *filters])
         return CompiledQuery(filter_only, filter_only, filter_only, filter_only, frozenset(), ())
     required = [(Occur.Must, q) for q in group_queries]
-    optional = [(Occur.Should, build_relaxed_group_query(group, languages)) for group in groups]
+    compounds = find_compounds(groups, languages, get_frequency)
+    optional = [(Occur.Should, build_relaxed_group_query(group, languages, compounds)) for group in groups]
+    optional += [(Occur.Should, build_parts_query(language, (stem,))) for language, stem in compounds.joined]
     relaxed = Query.boolean_query([(Occur.Must, Query.boolean_query([*optional, *proximity])), *filters])
     relaxed_matches = Query.boolean_query([(Occur.Must, Query.boolean_query(optional)), *filters])
     is_short = len(group_queries) <= MAX_STRICT_TERMS
     strict = Query.boolean_query([*required, *proximity, *filters]) if is_short else relaxed
     strict_matches = Query.boolean_query([*required, *filters]) if is_short else relaxed_matches
     stems = frozenset(stem for group in groups for term in group for stem in collect_stems(term, languages))
-    can_relax = len(query.term_groups) > 1 or any(build_loose_queries(term) for group in groups for term in group)
+    loose_queries = [q for group in groups for term in group for q in build_loose_queries(term, compounds)]
+    can_relax = len(query.term_groups) > 1 or bool(loose_queries)
     scored_terms = collect_scored_terms(groups, languages)
-    return CompiledQuery(strict, relaxed, strict_matches, relaxed_matches, stems, scored_terms, len(groups), can_relax)
+    return CompiledQuery(
+        strict, relaxed, strict_matches, relaxed_matches, stems | compounds.collect_stems(), scored_terms, len(groups),
+        can_relax, compounds=compounds,
+    )  # fmt: skip
 
 
 def remove_stop_words(
@@ -84,18 +109,43 @@ def build_group_query(group: tuple[QueryTerm, ...], languages: Sequence[str]) ->
     return queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, 0.1)
 
 
-def build_relaxed_group_query(group: tuple[QueryTerm, ...], languages: Sequence[str]) -> Query:
+def find_compounds(
+    groups: Sequence[tuple[QueryTerm, ...]], languages: Sequence[str], get_frequency: FrequencyLookup
+) -> Compounds:
+    """Split the plain words of a query, and join pairs of them, by the words of the index."""
+    words = [term.text for group in groups for term in group if not term.is_phrase and not term.field][:MAX_WORDS]
+    parts = {
+        word: tuple((code, stems) for code in languages if (stems := split_compound(word, code, get_frequency)))
+        for word in words
+    }
+    joined = [(code, stem) for code in languages for stem in join_words(words, code, get_frequency)]
+    return Compounds({word: options for word, options in parts.items() if options}, tuple(joined))
+
+
+def build_parts_query(language: str, stems: Sequence[str]) -> Query:
+    """Match pages of a language with all stems, best close together in reverse order."""
+    clauses = [(Occur.Must, remove_score(Query.term_query(get_schema(), "language", language, "basic")))]
+    clauses += [(Occur.Must, build_weighted_query([(field, [stem]) for field in FIELD_WEIGHTS])) for stem in stems]
+    if len(set(stems)) > 1:
+        close = Query.phrase_query(get_schema(), "body", [*reversed(stems)], COMPOUND_SLOP)
+        clauses.append((Occur.Should, Query.boost_query(close, PROXIMITY_WEIGHT)))
+    return Query.boolean_query(clauses)
+
+
+def build_relaxed_group_query(group: tuple[QueryTerm, ...], languages: Sequence[str], compounds: Compounds) -> Query:
     """Match any alternative, exactly or loosely."""
-    loose_queries = [query for term in group for query in build_loose_queries(term)]
+    loose_queries = [query for term in group for query in build_loose_queries(term, compounds)]
     exact = build_group_query(group, languages)
     return Query.boolean_query([(Occur.Should, query) for query in (exact, *loose_queries)]) if loose_queries else exact
 
 
-def build_loose_queries(term: QueryTerm) -> list[Query]:
-    """Return loose queries, which only words of unspaced scripts have."""
+def build_loose_queries(term: QueryTerm, compounds: Compounds) -> list[Query]:
+    """Return loose queries, which only compounds and words of unspaced scripts have."""
     if term.is_phrase or term.field:
         return []
-    return build_bigram_queries(term) if is_unspaced(term.text) else []
+    if is_unspaced(term.text):
+        return build_bigram_queries(term)
+    return [build_parts_query(language, stems) for language, stems in compounds.parts.get(term.text, ())]
 
 
 def build_bigram_queries(term: QueryTerm) -> list[Query]:

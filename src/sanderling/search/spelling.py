@@ -23,6 +23,11 @@ def is_indexed(searcher: tantivy.Searcher, words: Sequence[str]) -> bool:
     )
 
 
+def count_documents(searcher: tantivy.Searcher, stem: str) -> int:
+    """Return the number of pages with a stem in their text or title."""
+    return max(searcher.doc_freq(field, stem) for field in ("body", "title"))
+
+
 def find_correction(searcher: tantivy.Searcher, word: str, language: str, context_query: Query | None = None) -> str:
     """Return the most frequent similar word on pages that match `context_query`, or ""."""
     folded = stem_text(word, UNSTEMMED)
