@@ -12,15 +12,15 @@ ARGS ?=
 # COVERAGE=1 measures which lines the tests run; sys.monitoring (Python 3.12) makes that cheap.
 IN_NAMESPACE := $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
 COVERAGE ?=
-COVERED := build/coverage
-MEASURE = $(if $(COVERAGE),COVERAGE_FILE=$(CURDIR)/$(COVERED)/data COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
-PYTEST = $(MEASURE) $(IN_NAMESPACE) $(BIN)/python $(if $(COVERAGE),-m coverage run) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+MEASURE = $(if $(COVERAGE),--cov --cov-report term:skip-covered)
+CORE = $(if $(COVERAGE),COVERAGE_FILE=build/coverage COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
+PYTEST = $(CORE) $(IN_NAMESPACE) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(MEASURE)
 EXTRAS := search,documents,alerts,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp
 
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check verify formatted format lint types layers commits site docs tests coverage bench scale tables clean
+.PHONY: help setup dev crawl test check verify formatted format lint types layers commits site docs tests bench scale tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -77,13 +77,8 @@ commits:  ## check the subjects of new commits
 	@bash scripts/commits.sh
 
 tests: dev
-	@mkdir -p $(COVERED) && rm -f $(COVERED)/data*
+	@mkdir -p build
 	$(PYTEST) $(ARGS)
-	$(if $(COVERAGE),@$(MAKE) --no-print-directory coverage)
-
-coverage:  ## print the coverage of the last run with COVERAGE=1; fail below the floor in pyproject.toml
-	@cd $(COVERED) && COVERAGE_RCFILE=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/$(COVERED)/data $(abspath $(BIN))/python -m coverage combine --quiet
-	COVERAGE_FILE=$(COVERED)/data $(BIN)/python -m coverage report
 
 bench: dev  ## compare crawlers on real sites, write docs/measurements/benchmarks.md: make bench ARGS="--rounds 3"
 	PYTHONPATH=. bash scripts/bench.sh $(BIN)/python $(ARGS)
