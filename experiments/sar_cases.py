@@ -1,7 +1,7 @@
 """SAR section IV: the three worked cases of the self adjusting refresh time."""
 
 from experiments.frame import Figure, Series, Table, exact
-from sanderling.revisit.policies.self_adjusting import compute_refresh_time
+from sanderling.revisit.policies.classic_policies import compute_refresh_time
 
 TITLE = "SAR cases 1-3: the refresh time adjusts itself"
 

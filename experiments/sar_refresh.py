@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from random import Random
 
 from experiments.frame import Figure, Series, Table, measured
-from sanderling.revisit.policies.self_adjusting import RECENT_VISITS, compute_refresh_time
+from sanderling.revisit.policies.classic_policies import compute_refresh_time
+from sanderling.revisit.visit_history import RECENT_VISITS
 
 TITLE = "SAR section IV: self adjusting refresh time against a fixed interval (measured, simulated clock)"
 

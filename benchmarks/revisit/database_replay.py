@@ -6,7 +6,7 @@ Slower than `visits.Crawler`, which keeps rows in memory; a test sees that both 
 from benchmarks.revisit.histories import DAY, Held, Trace
 
 from sanderling.db.connection import Connection, transaction
-from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.intervals import RevisitBudget
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 

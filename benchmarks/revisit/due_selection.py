@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from sanderling.db.connection import Connection, apply_migrations, transaction
 from sanderling.db.schema.revisit import MIGRATIONS
-from sanderling.revisit.budget import parse_budget
-from sanderling.revisit.model import change_rate
+from sanderling.revisit.intervals import parse_budget
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 from sanderling.revisit.visit_history import VisitHistory, encode_history
@@ -48,7 +47,6 @@ class Timed(Struct, frozen=True):
 def fill(db: Connection, records: int) -> None:
     """Make up pages with histories; due times lie evenly around now."""
     dice = random.Random(1)
-    beliefs = [change_rate.pack_evidence([dice.random() for _ in range(change_rate.RATE_COUNT)]) for _ in range(64)]
     with transaction(db):
         db.executemany("INSERT INTO hosts (id, name) VALUES (?, ?)", [(n, f"http://h{n}.test") for n in range(HOSTS)])
         for start in range(0, records, 10_000):
@@ -60,13 +58,13 @@ def fill(db: Connection, records: int) -> None:
             )
             db.executemany(
                 "INSERT INTO due (url, due_at, why, state, planned_at) VALUES (?, ?, '', ?, ?)",
-                [(n, NOW + DAY * dice.uniform(-30, 30), _history(dice, beliefs), NOW - n) for n in ids],
+                [(n, NOW + DAY * dice.uniform(-30, 30), _history(dice), NOW - n) for n in ids],
             )
 
 
-def _history(dice: random.Random, beliefs: list[bytes]) -> bytes:
+def _history(dice: random.Random) -> bytes:
     last = NOW - DAY * dice.uniform(1, 60)
-    return encode_history(VisitHistory(last - 90 * DAY, last, 5, 2, last, rate_evidence=dice.choice(beliefs)))
+    return encode_history(VisitHistory(last - 90 * DAY, last, 5, 2, last, exposure=60 * dice.random(), evidence=2.0))
 
 
 def measure(db: Connection, way: str, batches: int) -> Timed:

@@ -3,8 +3,7 @@
 Each page is visited once per so many days on average, by every policy alike. The planner, its policies and its price
 are the program's own; only the pages and the clock are made. Freshness is the share of copies that are up to date,
 averaged over time and pages; age is how long copies have been out of date, in days. Uniform visits all pages in turn.
-The oracle knows the true mean rate of every page and visits what is worth most by it; `law` knows how these rates are
-spread, but must find out whose is which. `sitemap` beside a policy: half
+The oracle knows the true mean rate of every page and visits what is worth most by it. `sitemap` beside a policy: half
 of the pages are in a sitemap with honest dates, read before every turn.
 
 SANDERLING_TRACES=DIR python -m benchmarks.revisit.freshness [--traces a,b] [--intervals 60,30,7] [--part N] [--write]
@@ -20,7 +19,6 @@ from pathlib import Path
 import msgspec
 from benchmarks.lib.doc_tables import put
 from benchmarks.revisit.histories import Trace, read, traces_in
-from benchmarks.revisit.rate_distribution import Law
 from benchmarks.revisit.trace_replay import Cell, Crawler, Oracle, Visitor, replay
 
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
@@ -31,8 +29,8 @@ Places = Sequence[tuple[str, float]]
 
 RIVALS = ("fixed", "self-adjusting", "nutch")
 TOLD = f"{DEFAULT_POLICY} + sitemap"
-COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT_POLICY, "law", "oracle", TOLD)
-KNOWING = ("law", "oracle", TOLD)  # these know what nobody told the others
+COLUMNS = (*RIVALS, "heritrix", "cho", "lambda-crawl", DEFAULT_POLICY, "oracle", TOLD)
+KNOWING = ("oracle", TOLD)  # these know what nobody told the others
 COLOURS = {
     "fixed": "#c9ccd3", "self-adjusting": "#8d99ae", "nutch": "#5c677d", "oracle": "#f0c987",
     DEFAULT_POLICY: "#d1495b", TOLD: "#7a1f2e",
@@ -78,8 +76,8 @@ class Runs:
 def crawler_of(column: str, trace: Trace, interval: float) -> Visitor:
     """Who visits: one who knows, a policy, or a policy that also reads a sitemap."""
     name, _, told = column.partition(" + ")
-    if name in ("law", "oracle"):
-        return Law(trace) if name == "law" else Oracle(trace)
+    if name == "oracle":
+        return Oracle(trace)
     return Crawler(POLICIES[name], trace, interval, bool(told))
 
 
@@ -117,7 +115,6 @@ def targets(runs: Runs, places: Places) -> str:
             f"- each page once in {interval:g} days: {share:.0%} of the gap between uniform and the oracle is closed, "
             f"on average over the traces, {won / gap:.0%} of all gaps together, aim 90% {_verdict(share >= 0.9)}; "
             f"{capped:.0%} where no trace may make up for another {_verdict(capped >= 0.9)}"
-            + _by_law(runs, traces, interval)
         )
     for rival in (rival for rival in RIVALS if _replayed(runs, places, rival)):
         below = [
@@ -142,12 +139,6 @@ def targets(runs: Runs, places: Places) -> str:
 def _capped(share: float) -> float:
     """At most all; what was not worked out stays so."""
     return share if share < 1 or math.isnan(share) else 1.0
-
-
-def _by_law(runs: Runs, traces: Sequence[str], interval: float) -> str:
-    capped = [_capped(runs.closed(trace, interval, "law")) for trace in traces]
-    share = sum(capped) / len(capped)
-    return "" if math.isnan(share) else f"; who knows the law of the rates closes {share:.0%} in this way"
 
 
 def _replayed(runs: Runs, places: Places, column: str) -> bool:

@@ -13,6 +13,9 @@ SPANS = {  # years of use, as the makers of the traces give them
     "openbsd-www": (946684800, 1104537600),
     "httpd-manual": (1262304000, 1577836800),
     "kubernetes-website": (1609459200, 1704067200),
+    "rust-blog": (1514764800, 1767225600),
+    "julia-packages": (1577836800, 1767225600),
+    "digitalgov": (1514764800, 1704067200 + 31622400),
 }
 
 

@@ -7,12 +7,11 @@ from typing import Protocol
 from benchmarks.revisit.histories import DAY, Held, Trace
 from msgspec import Struct
 
-from sanderling.revisit.budget import RevisitBudget
-from sanderling.revisit.model.announcer_trust import Announcer
+from sanderling.revisit.announcements import Announcer, RevisitHint
+from sanderling.revisit.intervals import RevisitBudget
 from sanderling.revisit.plan_store import MemoryPlanStore, PlanRow
 from sanderling.revisit.planner import Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
-from sanderling.revisit.policies.sitemap_driven import RevisitHint
 from sanderling.revisit.visit_history import Observation
 
 TURNS = 14  # per interval, but at least one a day
@@ -40,7 +39,7 @@ class Crawler:
 
     def leave(self, number: int) -> None:
         """A page is no more."""
-        self.planner.remove_page(self.shelf.rows[number].url)
+        self.planner.remove_page(self.shelf.rows[number])
         self.shelf.delete_row(number)
 
     def hear(self, number: int, at: float, now: float) -> None:

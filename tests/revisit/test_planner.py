@@ -2,16 +2,13 @@
 
 from random import Random
 
-import msgspec
 import pytest
 
-from sanderling.revisit.budget import RevisitBudget
-from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.model.site_stats import OBSERVATIONS_PER_VERSION, SiteState, restore_site
+from sanderling.revisit.announcements import Announcer, RevisitHint
+from sanderling.revisit.intervals import RevisitBudget
 from sanderling.revisit.plan_store import MemoryPlanStore
 from sanderling.revisit.planner import Planner
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
-from sanderling.revisit.policies.sitemap_driven import RevisitHint
 from sanderling.revisit.visit_history import Observation
 
 DAY = 86_400.0
@@ -72,9 +69,6 @@ def test_announced_page_is_first_and_silent_page_waits() -> None:
     now = 15 * DAY
     store.update_rows([planner.apply_announcement(store.rows[7], now, Announcer.SITEMAP, now)])
     assert [row.id for row in planner.select_due(now, 1, include_early=True)] == [7]
-    silent = planner.explain_row(store.rows[3], now)
-    assert silent.urgency < planner.explain_row(rows[3], now).urgency
-    assert "not announced" in silent.reason
     assert "announced as changed" in planner.explain_row(store.rows[7], now).reason
 
 
@@ -116,7 +110,8 @@ def test_planner_state_survives_restart(name: str) -> None:
     again = Planner(POLICIES[name], simulation.store, simulation.planner.budget)
     again.restore_state(simulation.planner.export_state())
     for site in simulation.planner.sites.values():
-        site.observation_count += OBSERVATIONS_PER_VERSION  # recomputes its clocks, like a restored site
+        for activity in site.activities.values():
+            activity.update_clock()  # like a restored site
     for row in simulation.store.rows.values():
         before, after = (p.explain_row(row, 91 * DAY) for p in (simulation.planner, again))
         assert after.due_at == pytest.approx(before.due_at, abs=DAY)
@@ -146,21 +141,10 @@ def test_memory_is_limited_for_many_sites(monkeypatch: pytest.MonkeyPatch) -> No
 def test_memory_is_limited_for_new_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.revisit.planner.MAX_GROUPS", 20)
     monkeypatch.setattr("sanderling.revisit.planner.GROUP_CHECK_PAGES", 10)
+    monkeypatch.setattr("sanderling.revisit.site_model.MAX_DIRECTORIES", 100)
     planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
-    for n in range(400):
-        planner.add_page(n, f"http://h{n // 100}.org/d{n % 50}/index.html", float(n))
-    assert sum(len(site.priors.groups) for site in planner.sites.values()) <= 20 + 10
-    assert not planner.sites["http://h0.org"].priors.groups, "the oldest sites are dropped first"
-
-
-def test_old_format_of_single_page_groups_is_read() -> None:
-    planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
-    for n, name in enumerate(("tide", "wave")):
-        planner.add_page(n, f"http://a.org/a/{name}.html", 0.0)
-    site = planner.sites["http://a.org"]
-    state = msgspec.msgpack.decode(site.export_state(), type=SiteState)
-    singles = [(key, 1, state.group_priors[0][2]) for key in ("tide.*", "wave.*")]
-    older = msgspec.structs.replace(state, group_priors=[*state.group_priors, *singles], single_page_groups=b"")
-    again = restore_site(msgspec.msgpack.encode(older)).priors
-    assert again.single_page_groups == site.priors.single_page_groups != set()
-    assert again.groups.keys() == site.priors.groups.keys()
+    for n in range(1600):
+        planner.add_page(n, f"http://h{n // 400}.org/d{n % 200}/index.html", float(n))
+    assert all(len(site.page_counts) <= 100 for site in planner.sites.values())
+    assert sum(site.group_count for site in planner.sites.values()) <= 20 + 10
+    assert not planner.sites["h0.org"].page_counts, "the oldest sites are dropped first"

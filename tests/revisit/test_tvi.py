@@ -1,9 +1,19 @@
 """TVI tables and patched pages."""
 
+import sqlite3
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.revisit.tvi import MAX_TABLE_BYTES, find_volatile_spans, parse_table, patch_page
+from sanderling.db.schema.revisit import MIGRATIONS
+from sanderling.revisit.tvi import (
+    MAX_TABLE_BYTES,
+    TVI_VISITS_PER_PAGE_VISIT,
+    TviFiles,
+    find_volatile_spans,
+    parse_table,
+    patch_page,
+)
 
 PAGE = "<link rel='tvi' href=shares.tvi><p>Shares: <!--Vol#a-->{}<!--/Vol#a--> and <Vol#b>{}</Vol#b>.</p>"
 
@@ -49,3 +59,18 @@ def test_many_open_tags_are_parsed_in_linear_time() -> None:
 
 def test_part_is_encoded_in_charset_of_copy() -> None:
     assert patch_page("<Vol#a>x</Vol#a>".encode("latin-1"), {"a": "é€"}, "latin-1") == b"<Vol#a>\xe9&#8364;</Vol#a>"
+
+
+def test_page_is_visited_after_several_tvi_visits() -> None:
+    db = sqlite3.connect(":memory:")
+    for script in MIGRATIONS:
+        db.executescript(script)
+    tvi_files = TviFiles(db)
+    tvi_files.record_file(1, 10)
+    selected = [tvi_files.select_tvi_visits([1, 2]) for _ in range(TVI_VISITS_PER_PAGE_VISIT + 2)]
+    assert selected == [{1: 10}] * TVI_VISITS_PER_PAGE_VISIT + [{}, {1: 10}]
+    assert tvi_files.take_requested_pages(10) == [1]
+    assert tvi_files.take_requested_pages(10) == []
+    tvi_files.delete_pages([1])
+    assert tvi_files.select_tvi_visits([1]) == {}
+    db.close()

@@ -12,6 +12,7 @@ from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.html.native import NATIVE
 from sanderling.models import UrlState
+from sanderling.revisit.schedule import summarize_schedule
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.page_history import load_change_classes
@@ -54,6 +55,7 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "hosts": totals.hosts,
         "held": _list_backed_off_hosts(db, time.time()),
         "complaints": _list_rate_limited_hosts(db),
+        "schedule": msgspec.to_builtins(summarize_schedule(db, time.time())),
         "last_run": None
         if run is None
         else {

@@ -150,6 +150,22 @@ class RevisitSettings(Struct, frozen=True):
     budget: Annotated[
         Text, Meta(description="maximum pages or bytes per period, e.g. 5000/day or 200MB/day (default: no limit)")
     ] = ""
+    every: Annotated[
+        Texts,
+        Meta(description="check every 1h; with a regular expression only URLs it matches: '1h /prices/' (repeatable)"),
+    ] = ()
+    min_interval: Annotated[Seconds, Meta(description="shortest time between two checks of a page (default 1h)")] = 0.0
+    max_interval: Annotated[
+        Seconds, Meta(description="longest time between two checks, without a budget (default 30d)")
+    ] = 0.0
+    eager: Annotated[Text, Meta(description="how often to check: thrifty, normal or fresh (default normal)")] = ""
+    objective: Annotated[
+        Text,
+        Meta(
+            description="delay (report changes soon; default without a budget) or freshness (keep the copy up to date;"
+            " default with one)"
+        ),
+    ] = ""
     threshold: Annotated[
         Share, Meta(description="visit pages of a site's change list above this priority (0: all)")
     ] = 0.0

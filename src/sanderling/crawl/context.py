@@ -17,10 +17,10 @@ from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 from sanderling.frontier.ordering.protocol import Ordering
 from sanderling.models import Outcome, UrlState
 from sanderling.revisit.change_lists import ChangeLists
-from sanderling.revisit.notice_clusters import NoticeClusters
+from sanderling.revisit.missing_pages import NoticeClusters
 from sanderling.revisit.schedule import RevisitSchedule
 from sanderling.revisit.sitemap_schedule import SitemapSchedule
-from sanderling.revisit.tvi_files import TviFiles
+from sanderling.revisit.tvi import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.crawl_log import CrawlLog
 from sanderling.storage.link_graph import LinkGraph
@@ -44,6 +44,7 @@ class RunStats(Struct):
     new: int = 0
     gone: int = 0
     moved: int = 0
+    returned: int = 0  # pages that were gone
     evicted: int = 0
     due: int = 0  # pages queued because they were due
     announced: int = 0  # pages that a sitemap, feed or change list reported as changed

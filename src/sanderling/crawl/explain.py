@@ -21,6 +21,8 @@ from sanderling.storage.page_history import estimate_change_class, has_enough_hi
 
 PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
+MAX_DATE = 4e9  # seconds; later times are not planned
+
 
 class QueuePosition(Struct, frozen=True):
     """Positions counted from 1, at the host and in the whole queue."""
@@ -50,6 +52,7 @@ class UrlExplanation(Struct, frozen=True):
     scores: Mapping[str, float]
     due_at: float  # 0: not scheduled
     due_reason: str
+    next_check: str  # in one sentence
     blockers: tuple[str, ...]
 
 
@@ -100,6 +103,7 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
         _collect_scores(db, row, choice),
         due_at,
         due_reason,
+        format_next_check(due_at, due_reason, now),
         tuple(_find_blockers(db, row, queue_position, now)),
     )
 
@@ -167,6 +171,24 @@ def _find_due_time(db: Connection, row: _ExplainedUrl, now: float) -> tuple[floa
         return max(now, open_at, ready[0] if ready else 0.0), "it is queued in this session"
     plan = db.execute("SELECT due_at FROM due WHERE url = ?", (row.id,)).fetchone()
     return (float(plan[0]), explain_due_times(db, [row.id], now)[row.id]) if plan else (0.0, "")
+
+
+def format_next_check(due_at: float, reason: str, now: float) -> str:
+    """Format the next visit as a sentence, such as `Next check tomorrow 09:00 UTC; changed at 5 of 16 checks`."""
+    if not due_at:
+        return "No check is planned."
+    return f"Next check {format_day(due_at, now)}{f'; {reason}' if reason else ''}."
+
+
+def format_day(at: float, now: float) -> str:
+    """Format a time to come: `now`, `today 09:00 UTC`, `tomorrow 09:00 UTC`, `on 2026-11-20 09:00 UTC`."""
+    if at <= now:
+        return "at the next refresh"
+    if at > MAX_DATE:
+        return "after an announcement"
+    moment, today = datetime.fromtimestamp(at, UTC), datetime.fromtimestamp(now, UTC)
+    days = (moment.date() - today.date()).days
+    return f"{('today', 'tomorrow')[days] if days < 2 else f'on {moment:%Y-%m-%d}'} {moment:%H:%M} UTC"
 
 
 def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition | None, now: float) -> list[str]:

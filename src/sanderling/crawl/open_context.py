@@ -28,10 +28,11 @@ from sanderling.frontier.url_cache import EvictionPolicy, UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.models import Url
 from sanderling.revisit.change_lists import ChangeLists
-from sanderling.revisit.notice_clusters import NoticeClusters
+from sanderling.revisit.intervals import SETTINGS_OWNER, build_setting_rules
+from sanderling.revisit.missing_pages import NoticeClusters
 from sanderling.revisit.schedule import RevisitSchedule
 from sanderling.revisit.sitemap_schedule import SitemapSchedule
-from sanderling.revisit.tvi_files import TviFiles
+from sanderling.revisit.tvi import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import (
     DATABASE_FILE,
@@ -136,7 +137,7 @@ def _build_context(
         storage=storage,
         changes=ChangeStore(db),
         revisit=RevisitServices(
-            RevisitSchedule(db, get_policy(request.revisit.policy), get_budget(request)),
+            _open_schedule(db, plan),
             ChangeLists(db, request.revisit.threshold),
             SitemapSchedule(db),
             TviFiles(db),
@@ -158,6 +159,17 @@ def _build_context(
         run=RunState(CollectionMeta(db).session, plan.clock()),
         start_checkpoint=start_checkpoint,
     )
+
+
+def _open_schedule(db: Connection, plan: CrawlPlan) -> RevisitSchedule:
+    """Open the revisit schedule, and store the intervals and the budget of the request."""
+    settings = plan.request.revisit
+    schedule = RevisitSchedule(db, get_policy(settings.policy), get_budget(plan.request))
+    with transaction(db):
+        stored = schedule.intervals.load_owned(SETTINGS_OWNER)
+        schedule.set_intervals(SETTINGS_OWNER, build_setting_rules(settings, stored), plan.clock())
+        CollectionMeta(db).revisit_budget = settings.budget
+    return schedule
 
 
 def _open_frontier(db: Connection, plan: CrawlPlan, host_preference: HostPreference) -> Frontier:

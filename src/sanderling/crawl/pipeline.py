@@ -14,7 +14,12 @@ from collections.abc import Sequence
 
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.archive_pages import archive_pages, write_pages
-from sanderling.crawl.stages.change_detection import classify_changes, move_histories, schedule_visits
+from sanderling.crawl.stages.change_detection import (
+    classify_changes,
+    move_histories,
+    requeue_linked_again,
+    schedule_visits,
+)
 from sanderling.crawl.stages.close_leases import close_leases, record_outcomes, update_hosts
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
@@ -65,6 +70,7 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     # The schedule depends on the changes found; a moved page passes its history on unless its target has a plan by now.
     changed_ids = classify_changes(pages.archived, batch.previous, context)
     schedule_visits(pages.archived, batch.previous, changed_ids, context, now)
+    requeue_linked_again(pages.archived, changed_ids, ids, context)
     move_histories(batch, ids, context)
     write_pages(pages, batch.previous, context)
 

@@ -12,7 +12,7 @@ from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.frontier.requeue import restore_visited
 from sanderling.frontier.url_rows import select_by_state
 from sanderling.models import Host, Reason, UrlState
-from sanderling.revisit.budget import RevisitBudget
+from sanderling.revisit.intervals import RevisitBudget
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_shortest_intervals, load_urls
 

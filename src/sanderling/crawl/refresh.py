@@ -32,7 +32,7 @@ from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_rows import find_visited_resources
-from sanderling.models import Outcome, UrlState
+from sanderling.models import Outcome
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.schedule import RevisitSchedule
 from sanderling.storage.collection import has_collection
@@ -63,6 +63,7 @@ class RefreshSummary(Struct, frozen=True):
     seconds: float
     finish_reason: str = "done"
     unreachable: tuple[str, ...] = ()  # hosts that were given up
+    returned: int = 0  # pages that were gone
 
 
 def refresh(
@@ -165,7 +166,7 @@ def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool
             context.frontier.requeue(find_visited_resources(context.db), RESOURCE_RANK)
         context.revisit.change_lists.reset_answers()
         if visit_all:
-            context.stats.due += enqueue_all_pages(context, (UrlState.VISITED,))
+            context.stats.due += enqueue_all_pages(context)
         return record_run_start(context, request, now)
 
 
@@ -186,6 +187,7 @@ def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: floa
         seconds=round(seconds, 3),
         finish_reason=finish,
         unreachable=tuple(sorted(context.frontier.url_filter.failed_hosts)),
+        returned=stats.returned,
     )
 
 

@@ -26,7 +26,7 @@ from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.frontier.politeness import Politeness
 from sanderling.models import Reason
-from sanderling.revisit.budget import RevisitBudget, parse_budget
+from sanderling.revisit.intervals import RevisitBudget, parse_budget
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.urls.depth_policy import parse_depth

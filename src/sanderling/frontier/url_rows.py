@@ -51,6 +51,12 @@ def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
     return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, sql, ids)}
 
 
+def find_gone_pages(db: Connection, ids: Sequence[int]) -> list[int]:
+    """Find the gone pages among these URLs."""
+    sql = "SELECT id FROM urls WHERE id IN ({}) AND state = 'gone' AND role = 'page'"
+    return [id_ for (id_,) in select_by_ids(db, sql, ids)]
+
+
 def load_stored_urls(db: Connection, ids: Sequence[int]) -> list[StoredUrl]:
     return _build_stored_urls(select_by_ids(db, f"{SELECT_URLS} WHERE u.id IN ({{}})", ids))
 

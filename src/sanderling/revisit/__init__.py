@@ -1,8 +1,10 @@
-"""Revisit scheduling: change rates, revisit policies and budgets.
+"""Revisit scheduling: change rates, revisit policies, intervals and budgets.
 
 * `planner`, `plan_store`, `schedule`: decide and store when each page is due
-* `policies`: one module per policy; `model`: the statistics of the default policy
+* `policies`: the default policy `learned`, and those of other crawlers
+* `site_model`, `directory_activity`, `announcements`: statistics of the default policy
+* `intervals`: intervals and budgets, which users set
 * `change_lists`, `sitemap_schedule`: lists of changes that sites publish
-* `missing_pages`, `notice_clusters`: soft 404s and outages
-* `tvi`, `tvi_files`: files with the volatile parts of pages
+* `missing_pages`: soft 404s, outages and notices
+* `tvi`: files with the volatile parts of pages
 """

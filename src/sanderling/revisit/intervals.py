@@ -1,12 +1,13 @@
-"""Check intervals per URL: rules of the settings and of watches, for one URL, a URL pattern, or all pages."""
+"""Check intervals per URL, by rules of the settings and of watches; budgets such as `5000/day` or `200MB/day`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 
 from sanderling.config.loader import parse_duration
+from sanderling.config.settings import RevisitSettings
 from sanderling.db.connection import Connection
 from sanderling.errors import UsageError
 
@@ -16,7 +17,11 @@ LONGEST_INTERVAL = 30 * 86_400.0  # default
 EAGERNESS = {"thrifty": 4.0, "normal": 1.0, "fresh": 0.25}  # factor of the accepted delay
 OBJECTIVES = ("delay", "freshness")
 ADAPTIVE = "auto"  # instead of a duration
-EVERY_HINT = "use for example 1h, or a duration and a regular expression for URLs: '1h /prices/'"
+EVERY_HINT = "use for example 1h, auto, or a duration and a regular expression for URLs: '1h /prices/'"
+PERIOD_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_592_000}
+BYTE_UNITS = {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+BUDGET_PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*+([a-z]*+)\s*+/\s*+([a-z]++)")
+USAGE_HINT = "use requests or bytes per time, for example 5000/day, 200MB/day or 10/minute"
 
 
 class IntervalRule(Struct, frozen=True):
@@ -147,10 +152,8 @@ def check_rule(rule: IntervalRule) -> IntervalRule:
 
 
 def parse_every(text: str) -> IntervalRule:
-    """Parse `1h`, `auto`, or a duration and a URL pattern such as `1h /prices/`."""
+    """Parse `1h`, or a duration and a URL pattern such as `1h /prices/`."""
     duration, _, pattern = text.strip().partition(" ")
-    if duration == ADAPTIVE:
-        return IntervalRule(pattern.strip())
     try:
         seconds = parse_duration(duration)
     except ValueError:
@@ -158,3 +161,51 @@ def parse_every(text: str) -> IntervalRule:
     if seconds <= 0:
         raise UsageError(f"invalid interval {text!r}; it must be longer than 0")
     return check_rule(IntervalRule(pattern.strip(), every=seconds))
+
+
+def build_setting_rules(settings: RevisitSettings, stored: Sequence[IntervalRule]) -> list[IntervalRule]:
+    """Build the rules of the settings. What is not set stays as stored; `auto` ends stored intervals."""
+    bounds = next((rule for rule in stored if not rule.pattern and not rule.every), IntervalRule())
+    bounds = IntervalRule(
+        shortest=settings.min_interval or bounds.shortest,
+        longest=settings.max_interval or bounds.longest,
+        eagerness=settings.eager or bounds.eagerness,
+        objective=settings.objective or bounds.objective,
+    )
+    every = [rule for rule in stored if rule.every]
+    if settings.every:
+        every = [parse_every(text) for text in settings.every if text.strip() != ADAPTIVE]
+    return every + [check_rule(bounds)] * (bounds != IntervalRule())
+
+
+class RevisitBudget(Struct, frozen=True):
+    """Allowance per second, in requests or bytes."""
+
+    per_second: float
+    is_in_bytes: bool = False
+    period_seconds: float = 60.0  # unspent allowance expires after this time
+
+    def compute_allowance(self, seconds: float) -> float:
+        """Compute the allowance of a time span; 0 if the clock was set back."""
+        return max(seconds, 0.0) * self.per_second
+
+    def __str__(self) -> str:
+        unit = "bytes" if self.is_in_bytes else "requests"
+        return f"{self.per_second * PERIOD_SECONDS['day']:g} {unit} a day"
+
+
+def parse_budget(text: str) -> RevisitBudget:
+    match = BUDGET_PATTERN.fullmatch(text.strip().lower())
+    if match is None:
+        raise UsageError(f"invalid budget {text!r}; {USAGE_HINT}")
+    amount, unit, period = match.groups()
+    if period not in PERIOD_SECONDS:
+        raise UsageError(
+            f"invalid budget {text!r}; the period must be one of {', '.join(PERIOD_SECONDS)}; {USAGE_HINT}"
+        )
+    if unit not in BYTE_UNITS and unit not in ("", "request", "requests", "page", "pages"):
+        raise UsageError(f"invalid budget {text!r}; {unit!r} is neither requests nor bytes; {USAGE_HINT}")
+    per_second = float(amount) * BYTE_UNITS.get(unit, 1) / PERIOD_SECONDS[period]
+    if per_second <= 0:
+        raise UsageError(f"the budget {text!r} allows no visit; {USAGE_HINT}")
+    return RevisitBudget(per_second, unit in BYTE_UNITS, PERIOD_SECONDS[period])

@@ -20,7 +20,6 @@ class PlanRow(Struct, frozen=True):
     due_at: float = 0.0  # infinite: not before an announcement
     planned_at: float = 0.0  # monotonic
     weight: float = 1.0  # importance
-    due_slot: int = 0  # see PolicyView.due_slot
 
 
 class PlanStore(Protocol):
@@ -86,7 +85,7 @@ class MemoryPlanStore:
 
 
 SELECT_ROWS = (
-    "SELECT d.url, h.name, u.path, d.state, d.due_at, d.planned_at, d.weight, d.ripe"
+    "SELECT d.url, h.name, u.path, d.state, d.due_at, d.planned_at, d.weight"
     " FROM due AS d JOIN urls AS u ON u.id = d.url JOIN hosts AS h ON h.id = u.host"
 )
 KNOWN_SQL = f"{SELECT_ROWS} WHERE d.url IN ({{}}) AND length(d.state) > 0"
@@ -100,7 +99,7 @@ OLDEST_SQL = (
     " ORDER BY d.planned_at, d.url LIMIT ?"
 )
 UPDATE_SQL = (  # pages named by a change list stay due until visited
-    "UPDATE due SET state = ?, due_at = ?, planned_at = ?, ripe = ?"
+    "UPDATE due SET state = ?, due_at = ?, planned_at = ?"
     " WHERE url = ? AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = due.url)"
 )
 MAX_DUE_TIME = 1e300  # excludes infinity
@@ -134,7 +133,7 @@ class TablePlanStore:
         self.db.executemany(
             UPDATE_SQL,
             [
-                (encode_history(row.history), row.due_at, row.planned_at, row.due_slot, row.id)
+                (encode_history(row.history), row.due_at, row.planned_at, row.id)
                 for row in rows
                 if row.history.last_visit
             ],
@@ -144,13 +143,10 @@ class TablePlanStore:
         """Insert or update rows with the reasons of their plans."""
         self._row_count = len(self) + new_count
         self.db.executemany(
-            "INSERT INTO due (url, due_at, why, state, planned_at, weight, ripe) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO due (url, due_at, why, state, planned_at, weight) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (url) DO UPDATE SET due_at = excluded.due_at, why = excluded.why, state = excluded.state,"
-            " planned_at = excluded.planned_at, ripe = excluded.ripe",
-            [
-                (row.id, row.due_at, why, encode_history(row.history), row.planned_at, row.weight, row.due_slot)
-                for row, why in rows
-            ],
+            " planned_at = excluded.planned_at",
+            [(row.id, row.due_at, why, encode_history(row.history), row.planned_at, row.weight) for row, why in rows],
         )
 
     def delete_rows(self, ids: Sequence[int]) -> None:
@@ -167,7 +163,7 @@ class TablePlanStore:
 
 
 def _parse_row(values: Sequence[Any]) -> PlanRow:
-    id_, name, path, state, due_at, planned_at, weight, ripe = values
+    id_, name, path, state, due_at, planned_at, weight = values
     return PlanRow(
         id_,
         name + path,
@@ -175,5 +171,4 @@ def _parse_row(values: Sequence[Any]) -> PlanRow:
         due_at,
         planned_at,
         weight,
-        ripe,
     )

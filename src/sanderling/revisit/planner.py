@@ -1,51 +1,29 @@
 """The planner: selects pages to visit now, and updates plans after visits. Only site statistics are in memory.
 
 A plan is made when something is learned about a page, and says when a visit will be worth its price. Plans become
-outdated: the price moves, related pages become active. So `select_due` scores a few rows for each it picks, and
+outdated: the price moves, directories become active. So `select_due` scores a few rows for each it picks, and
 `replan_oldest` replans the oldest rows: bounded work per visit, and no plan older than a fraction of the mean interval.
 """
 
 import sys
 from collections.abc import Callable
-from math import exp, log
 from operator import itemgetter
 
 import msgspec
 from msgspec import Struct
 
-from sanderling.revisit.budget import RevisitBudget
-from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval
-from sanderling.revisit.model.activity import BINS_PER_INTERVAL
-from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.model.change_rate import DAY, get_value_table
-from sanderling.revisit.model.group_prior import UrlGroups, parse_url_groups
-from sanderling.revisit.model.site_stats import SiteStats, restore_site
+from sanderling.revisit.announcements import Announcer, RevisitHint, apply_announcement, apply_sitemap_hint
+from sanderling.revisit.directory_activity import CELLS_PER_INTERVAL, find_site_name
+from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget
 from sanderling.revisit.plan_store import PlanRow, PlanStore
-from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy
-from sanderling.revisit.policies.sitemap_driven import RevisitHint, apply_announcement, apply_sitemap_hint
-from sanderling.revisit.visit_history import Observation, VisitHistory, start_history
-
-PRICE_STEP = 4.0  # total price step per round of all pages
-MAX_PRICE_STEP = 0.2  # per visit
-MAX_LOG_RATIO = 1.0  # a factor of e per visit
-
-
-class VisitPrice(Struct):
-    """Price relative to the base price. Follows the value of the visits that the budget allows."""
-
-    factor: float = 1.0
-
-    def adjust(self, value: float, page_count: int) -> None:
-        """Move the price after a visit of this value, relative to the price."""
-        step = log(value) if value > 0 else -MAX_LOG_RATIO
-        self.factor *= exp(
-            min(PRICE_STEP / max(page_count, 1), MAX_PRICE_STEP) * min(max(step, -MAX_LOG_RATIO), MAX_LOG_RATIO)
-        )
-
+from sanderling.revisit.policies.learned import POLICY, build_scale, estimate_rate, is_certain
+from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy, ValueScale, VisitPrice, format_days
+from sanderling.revisit.site_model import BIRTH_DELAY, SiteModel, restore_site
+from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, start_history
 
 WEEK = 7 * DAY  # mean interval without a budget
 MAX_INTERVAL = 365 * DAY
-AGE_WEIGHT = 0.1  # of age against freshness, per mean interval; prevents starvation
+AGE_PULL, FIRST_AGE_PULL = 0.3, 0.3  # weight of the age of a copy, and more of it before many visits
 CANDIDATE_FACTOR = 4  # rows scored per visit
 MAX_SCORED_ROWS = 400  # of a larger batch the earliest rows are taken unscored
 REPLAN_FACTOR = 2  # rows replanned per visit
@@ -54,7 +32,9 @@ MAX_SITES = 10_000  # in memory; those visited longest ago are dropped
 MAX_GROUPS = 16_384  # of all sites, about 60 MB
 GROUP_CHECK_PAGES = 1024  # new pages between checks of MAX_GROUPS
 DEFAULT_COST_BYTES = 20_000.0  # before the first visit
-MAX_INTERVAL_DRIFT = 1.2  # factor up to which tables and clocks are reused
+MAX_INTERVAL_DRIFT = 1.2  # factor up to which cells are reused
+MAX_SCALE_DRIFT = 2.0  # factor up to which mean values are kept
+FOLLOWED_CHANGES = 1.5  # between two checks
 MAX_TIME = sys.float_info.max
 
 
@@ -74,6 +54,8 @@ class PlannerState(Struct, array_like=True):
     last_planned_at: float
     sites: dict[str, bytes]
     fitted_interval: float = WEEK
+    scales: dict[str, ValueScale] = {}
+    revisits: int = 0
 
 
 class Planner:
@@ -90,11 +72,14 @@ class Planner:
         self.policy = policy
         self.plan_store = plan_store
         self.budget = budget
-        self.sites: dict[str, SiteStats] = {}
+        self.sites: dict[str, SiteModel] = {}
         self.price = VisitPrice()
         self.mean_cost = DEFAULT_COST_BYTES
         self.last_planned_at = 0.0  # monotonic
+        self.revisits = 0
         self._added_pages = 0
+        self._scales: dict[str, ValueScale] = {}  # by objective
+        self._fitted_interval = WEEK
         self._fit_interval(WEEK)
 
     @property
@@ -107,19 +92,21 @@ class Planner:
 
     def add_page(self, page_id: int, url: str, visited_at: float, cost: float = 0.0, weight: float = 1.0) -> PlanRow:
         """Return the plan of a page that was fetched for the first time."""
-        url_groups = parse_url_groups(url)
-        site = self._get_site(url_groups)
+        site = self._get_site(url, visited_at)
         site.last_visit_at = visited_at
-        site.priors.add_page(url_groups)
+        site.count_page(url, 1)
         self._added_pages += 1
         if self._added_pages % GROUP_CHECK_PAGES == 0:
             self._limit_groups()
-        return self._plan_row(PlanRow(page_id, url, start_history(visited_at, cost), weight=weight), visited_at)
+        born_at = visited_at if visited_at > site.started_at + BIRTH_DELAY else 0.0
+        return self._plan_row(
+            PlanRow(page_id, url, start_history(visited_at, cost, born_at), weight=weight), visited_at
+        )
 
     def record_visit(self, row: PlanRow, observation: Observation) -> PlanRow:
         """Return the plan after a completed visit."""
         view = self._build_view(row, observation.visited_at)
-        view.site.last_visit_at = observation.visited_at
+        self.revisits += 1
         if observation.cost_bytes > 0:
             self.mean_cost += 0.01 * (observation.cost_bytes - self.mean_cost)
         return self.replace_history(
@@ -134,12 +121,16 @@ class Planner:
         """Return the plan after an announced change."""
         return self._replan_if_changed(row, apply_announcement(row.history, changed_at, announcer), now)
 
-    def replace_history(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
-        return self._plan_row(PlanRow(row.id, row.url, history, weight=row.weight, due_slot=row.due_slot), now)
+    def is_announcement_certain(self, row: PlanRow, now: float) -> bool:
+        """Whether announcements make a change so likely that the page is visited at once."""
+        return is_certain(row.history, self._build_view(row, now))
 
-    def remove_page(self, url: str) -> None:
-        url_groups = parse_url_groups(url)
-        self._get_site(url_groups).priors.remove_page(url_groups)
+    def replace_history(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
+        return self._plan_row(PlanRow(row.id, row.url, history, weight=row.weight), now)
+
+    def remove_page(self, row: PlanRow) -> None:
+        """Remove a page that is gone from the statistics of its site."""
+        self._get_site(row.url, row.history.last_visit).forget_page(row.id, row.url)
 
     def select_due(self, now: float, limit: int, include_early: bool = False) -> list[PlanRow]:
         """Select rows to visit now, most urgent first; with `include_early` also rows that are not due yet.
@@ -168,13 +159,36 @@ class Planner:
 
     def explain_row(self, row: PlanRow, now: float) -> VisitPlan:
         urgency, planned = self._score_row(row, now)
-        return VisitPlan(planned.due_at, urgency, self.policy.explain(row.history, self._build_view(row, now)))
+        view = self._build_view(row, now)
+        reason = self.policy.explain(row.history, view)
+        if view.interval.every:
+            reason += f"; set to every {format_days(view.interval.every / DAY)}"
+        elif self.budget is not None and self.policy.name == POLICY.name:
+            interval, rate = (planned.due_at - row.history.last_visit) / DAY, estimate_rate(row.history, view.site)
+            if row.history.changes >= 2 and interval * rate > FOLLOWED_CHANGES:
+                reason += (
+                    f"; faster than {self.budget} can follow: checked about every {format_days(interval)},"
+                    f" with twice the budget about every {format_days(interval / 2)}"
+                )
+        return VisitPlan(planned.due_at, urgency, reason)
+
+    def estimate_rate(self, row: PlanRow, now: float) -> float:
+        """Estimate the changes of a page per day."""
+        return estimate_rate(row.history, self._build_view(row, now).site)
 
     def export_state(self) -> bytes:
         """Serialize everything that is not in rows."""
         sites = {name: site.export_state() for name, site in self.sites.items()}
         return msgspec.msgpack.encode(
-            PlannerState(self.price.factor, self.mean_cost, self.last_planned_at, sites, self._fitted_interval)
+            PlannerState(
+                self.price.factor,
+                self.mean_cost,
+                self.last_planned_at,
+                sites,
+                self._fitted_interval,
+                self._scales,
+                self.revisits,
+            )
         )
 
     def restore_state(self, stored: bytes) -> None:
@@ -186,6 +200,7 @@ class Planner:
         )
         self.sites = {name: restore_site(site) for name, site in state.sites.items()}
         self._fit_interval(state.fitted_interval)
+        self._scales, self.revisits = state.scales, state.revisits
 
     def _replan_if_changed(self, row: PlanRow, history: VisitHistory, now: float) -> PlanRow:
         return row if history == row.history else self.replace_history(row, history, now)
@@ -196,43 +211,70 @@ class Planner:
     def _score_row(self, row: PlanRow, now: float) -> tuple[float, PlanRow]:
         """Return the value of a visit now relative to its price, and the replanned row."""
         view = self._build_view(row, now)
-        due_at, value, due_slot = self.policy.assess_page(row.history, view)
-        last, interval = min(row.history.last_visit, now), self.find_interval(row.url)
+        self.last_planned_at = max(self.last_planned_at, now)
+        last, interval = min(row.history.last_visit, now), view.interval
         if interval.every:
             due_at = last + interval.every
-        elif due_at < last + interval.shortest:
-            due_at = last + interval.shortest
-        elif last + MAX_INTERVAL < due_at < MAX_TIME:
-            due_at = last + MAX_INTERVAL
-        self.last_planned_at = max(self.last_planned_at, now)
-        return value / view.price, PlanRow(
-            row.id, row.url, row.history, due_at, self.last_planned_at, row.weight, due_slot
-        )
+            urgency = sys.float_info.max if due_at <= now else 0.0
+        else:
+            due_at, value = self.policy.assess_page(row.history, view)
+            urgency = value / view.price
+            longest = MAX_INTERVAL if self.budget is not None else interval.longest
+            if due_at < last + interval.shortest and not (self.budget is None and row.history.announcement_count):
+                due_at = last + interval.shortest
+            elif last + longest < due_at < MAX_TIME:
+                due_at = last + longest
+        return urgency, PlanRow(row.id, row.url, row.history, due_at, self.last_planned_at, row.weight)
 
     def _build_view(self, row: PlanRow, now: float) -> PolicyView:
-        interval = self.mean_interval
-        if not self._fitted_interval / MAX_INTERVAL_DRIFT < interval < self._fitted_interval * MAX_INTERVAL_DRIFT:
-            self._fit_interval(interval)
-        url_groups = parse_url_groups(row.url)
+        mean_interval, interval = self.mean_interval, self.find_interval(row.url)
+        if not self._fitted_interval / MAX_INTERVAL_DRIFT < mean_interval < self._fitted_interval * MAX_INTERVAL_DRIFT:
+            self._fit_interval(mean_interval)
         price = self.price.factor * self._base_price / max(row.weight, 1e-9)
         if self.budget is not None and self.budget.is_in_bytes and row.history.cost_bytes > 0:
             price *= row.history.cost_bytes / self.mean_cost
-        return PolicyView(now, self._get_site(url_groups), url_groups, price, interval, self._value_table, row.due_slot)
+        objective = interval.objective or ("delay" if self.budget is None else "freshness")
+        site = self._get_site(row.url, now)
+        return PolicyView(
+            now,
+            site,
+            site.get_activity(row.url, now),
+            price,
+            mean_interval,
+            row.id,
+            interval,
+            self._get_scale(objective) if self.budget is not None else None,
+            self._compute_age_pull(),
+            objective,
+        )
+
+    def _get_scale(self, objective: str) -> ValueScale:
+        scale = self._scales.get(objective)
+        if scale is None:
+            scale = self._scales[objective] = build_scale(self._fitted_interval, objective)
+        return scale
+
+    def _compute_age_pull(self) -> float:
+        pages = max(len(self.plan_store), 1)
+        return AGE_PULL + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
 
     def _fit_interval(self, interval: float) -> None:
-        """Rebuild tables and clocks for another mean interval."""
+        """Adapt cells and mean values to another mean interval."""
+        drift = max(interval, self._fitted_interval) / min(interval, self._fitted_interval)
+        if drift > MAX_SCALE_DRIFT:
+            self._scales = {}
         self._fitted_interval = interval
-        self._value_table = get_value_table(AGE_WEIGHT * DAY / interval)
-        self._base_price = self.policy.compute_base_price(interval, self._value_table)
+        self._base_price = self.policy.compute_base_price(interval)
         for site in self.sites.values():
-            site.rescale_bins(interval)
+            site.rescale_cells(interval)
 
-    def _get_site(self, url_groups: UrlGroups) -> SiteStats:
-        site = self.sites.get(url_groups.site)
+    def _get_site(self, url: str, now: float) -> SiteModel:
+        name = find_site_name(url)
+        site = self.sites.get(name)
         if site is None:
             if len(self.sites) >= MAX_SITES:
                 self._drop_oldest_sites()
-            site = self.sites[url_groups.site] = SiteStats(self._fitted_interval / BINS_PER_INTERVAL)
+            site = self.sites[name] = SiteModel(self._fitted_interval / CELLS_PER_INTERVAL, now)
         return site
 
     def _limit_groups(self) -> None:

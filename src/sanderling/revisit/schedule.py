@@ -1,20 +1,20 @@
-"""The revisit schedule: due times of all pages, stored in the database, and the precision of sitemap announcements."""
+"""The revisit schedule: due times of all pages, stored in the database."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.db.connection import Connection, select_by_ids
-from sanderling.revisit.budget import RevisitBudget
-from sanderling.revisit.intervals import IntervalRule, IntervalRules
-from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.plan_store import PlanRow, TablePlanStore
-from sanderling.revisit.planner import Planner
+from sanderling.db.connection import Connection, is_schema_current, select_by_ids
+from sanderling.db.schema.revisit import MIGRATIONS
+from sanderling.revisit.announcements import Announcer, RevisitHint
+from sanderling.revisit.intervals import IntervalRule, IntervalRules, RevisitBudget, parse_budget
+from sanderling.revisit.plan_store import MAX_DUE_TIME, PlanRow, TablePlanStore
+from sanderling.revisit.planner import FOLLOWED_CHANGES, Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
-from sanderling.revisit.policies.sitemap_driven import RevisitHint
-from sanderling.revisit.visit_history import Observation
+from sanderling.revisit.visit_history import DAY, Observation
+from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import find_url_id
 
 
@@ -38,14 +38,13 @@ class VisitFacts(Struct, frozen=True):
 
 SQL_CHUNK = 400
 REPLAN_CHUNK = 5_000  # pages in memory while rules are applied
-MIN_PRECISION = 0.25  # of announcements; below it lastmod is the build time of the site
-PRIOR_COUNT = 2.0  # correct announcements credited to a new site
 ANNOUNCER_NAMES = {
     Announcer.SITEMAP: "the sitemap",
     Announcer.FEED: "the feed",
     Announcer.PUBLISHER: "the change list",
 }
 SAVE_INTERVAL_SECONDS = 300.0  # learning time that a crash may lose
+SUMMARY_SAMPLE = 5_000  # pages
 RECHECK_SECONDS = 86_400.0  # second check of a page that was missing once
 
 
@@ -182,7 +181,7 @@ class RevisitSchedule:
     def delete_pages(self, url_ids: Sequence[int]) -> None:
         """Delete the plans of pages that are gone."""
         for row in self.plan_store.load_rows(url_ids).values():
-            self.planner.remove_page(row.url)
+            self.planner.remove_page(row)
         self.plan_store.delete_rows(url_ids)
 
     def move_history(self, target_ids: Mapping[int, int]) -> None:
@@ -200,12 +199,6 @@ class RevisitSchedule:
             "UPDATE due SET weight = ? WHERE url = ?", [(2.0 ** ratings[url], id_) for url, id_ in ids.items() if id_]
         )
 
-    def is_site_trusted(self, site: str) -> bool:
-        """Whether enough announcements of a site were correct."""
-        row = self.db.execute("SELECT announced, confirmed FROM trust WHERE site = ?", (site,)).fetchone()
-        announced, confirmed = row or (0.0, 0.0)
-        return bool((confirmed + PRIOR_COUNT) / (announced + PRIOR_COUNT) >= MIN_PRECISION)
-
     def mark_announced(
         self, change_times: Mapping[int, float], now: float, announcer: Announcer = Announcer.SITEMAP
     ) -> int:
@@ -215,12 +208,9 @@ class RevisitSchedule:
             url: self.planner.apply_announcement(row, change_times[url], announcer, now) for url, row in rows.items()
         }
         fresh = [row for url, row in announced.items() if row.history != rows[url].history]
-        if announcer is not Announcer.PUBLISHER:  # change lists are scored in change_lists.py
-            self.db.executemany(
-                "INSERT INTO signals VALUES (?, ?) ON CONFLICT (url) DO NOTHING", [(row.id, now) for row in fresh]
-            )
         if self.planner.budget is None:
-            fresh = [replace(row, due_at=min(row.due_at, now)) for row in fresh]
+            is_known = self.planner.is_announcement_certain
+            fresh = [replace(row, due_at=min(row.due_at, now)) if is_known(row, now) else row for row in fresh]
         self.plan_store.upsert_rows([(row, f"{ANNOUNCER_NAMES[announcer]} announced a change") for row in fresh])
         return len(fresh)
 
@@ -238,18 +228,53 @@ class RevisitSchedule:
         ]
         self.plan_store.upsert_rows([(row, f"{ANNOUNCER_NAMES[announcer]} no longer lists it") for row in rows])
 
-    def score_announcements(self, changed: Mapping[int, tuple[str, bool]]) -> None:
-        """Compare announcements with the result of visits: `{url id: (site, changed)}`."""
-        for url, (site, has_changed) in changed.items():
-            if self.db.execute("DELETE FROM signals WHERE url = ? RETURNING url", (url,)).fetchone():
-                self.db.execute(
-                    "INSERT INTO trust VALUES (?, 1, ?) ON CONFLICT (site) DO UPDATE SET"
-                    " announced = trust.announced * 0.99 + 1, confirmed = trust.confirmed * 0.99 + excluded.confirmed",
-                    (site, float(has_changed)),
-                )
-
 
 def explain_due_times(db: Connection, url_ids: Sequence[int], now: float) -> dict[int, str]:
     """Explain the due times of pages, without changing the schedule."""
-    schedule = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], may_write=False)
+    if not is_schema_current(db, {"refresh": MIGRATIONS}):
+        return dict.fromkeys(url_ids, "planned by an older version; the next refresh plans it again")
+    schedule = open_read_only_schedule(db)
     return {row.url_id: row.reason for row in schedule.explain_rows([DueVisit(url, 0.0) for url in url_ids], now)}
+
+
+def open_read_only_schedule(db: Connection) -> RevisitSchedule:
+    """Open the schedule with the budget of the last refresh."""
+    budget = CollectionMeta(db).revisit_budget
+    return RevisitSchedule(db, POLICIES[DEFAULT_POLICY], parse_budget(budget) if budget else None, may_write=False)
+
+
+class ScheduleSummary(Struct, frozen=True):
+    """Number of checks of a collection, planned and wanted."""
+
+    budget: str  # "": none
+    pages: int
+    checks_per_day: float
+    wanted_per_day: float  # checks with which no page changes faster than it is checked
+    given_up: int  # pages that change faster than they are checked
+
+
+def summarize_schedule(db: Connection, now: float) -> ScheduleSummary | None:
+    """Summarize the schedule of a collection from a sample of its pages, if its tables are current."""
+    if not is_schema_current(db, {"refresh": MIGRATIONS}):
+        return None
+    schedule = open_read_only_schedule(db)
+    rows, pages = schedule.plan_store.load_oldest(SUMMARY_SAMPLE), len(schedule.plan_store)
+    factor, checks, wanted, given_up = pages / max(len(rows), 1), 0.0, 0.0, 0
+    for row in rows:
+        interval = compute_planned_interval(row, now)
+        rate = schedule.planner.estimate_rate(row, now)
+        checks += 1 / interval
+        wanted += max(1 / interval, min(rate, 24.0))
+        given_up += is_given_up(row, interval, rate)
+    budget = str(schedule.planner.budget or "")
+    return ScheduleSummary(budget, pages, factor * checks, factor * wanted, round(factor * given_up))
+
+
+def compute_planned_interval(row: PlanRow, now: float) -> float:
+    """Return the planned days between the last visit and the next."""
+    return max(max(row.due_at, now) - row.history.last_visit, 3600.0) / DAY if row.due_at < MAX_DUE_TIME else 365.0
+
+
+def is_given_up(row: PlanRow, interval_days: float, rate: float) -> bool:
+    """Whether a page is known to change several times between two checks."""
+    return row.history.changes >= 2 and rate * interval_days > FOLLOWED_CHANGES

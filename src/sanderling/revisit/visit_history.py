@@ -4,7 +4,9 @@ import msgspec
 from msgspec import Struct
 
 RECENT_VISITS = 10  # window of the change share ("6 of 10" in SAR), so that a page can recover
-FIRST_INTERVAL = 7 * 86_400.0  # before anything is known
+FIRST_INTERVAL = 7 * 86_400.0  # of policies with an interval per page, before anything is known
+DAY = 86_400.0
+AGE_LIMITS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # days since birth; older or unknown is the last class
 
 
 class Observation(Struct, frozen=True):
@@ -26,13 +28,18 @@ class VisitHistory(Struct, frozen=True, array_like=True):
     changed_at: float = 0.0  # visit that found the last change, or the first visit
     interval: float = FIRST_INTERVAL  # for policies with an interval per page
     recent_bits: int = 1  # bits after a leading 1, newest lowest; 1: changed
-    rate_evidence: bytes = b""  # see model/change_rate.py
+    exposure: float = 0.0  # days in which `evidence` was found, see site_model.py
     announcement_count: int = 0  # since the last visit
     announced_at: float = 0.0
-    announcer_bits: int = 0  # announcers that cover the page, see model/announcer_trust.py
-    periodicity: int = 0  # see model/periodicity.py
+    announcer_bits: int = 0  # announcers that cover the page, see announcements.py
+    born_at: float = 0.0  # 0: existed when its site was first crawled
     cost_bytes: float = 0.0  # moving average
-    changefreq_class: int = 0  # index into sitemap_driven.CHANGEFREQ_CLASSES; 0: none
+    changefreq_class: int = 0  # index into announcements.CHANGEFREQ_CLASSES; 0: none
+    false_announcements: float = 0.0
+    covered_days: float = 0.0  # in which announcements could have been made
+    silent_changes: float = 0.0  # found without an announcement
+    silent_expected: float = 0.0  # expected at visits without an announcement
+    evidence: float = 0.0  # changes found; older ones count less
 
     @property
     def change_share(self) -> float:
@@ -41,8 +48,8 @@ class VisitHistory(Struct, frozen=True, array_like=True):
         return (self.recent_bits.bit_count() - 1) / visits if visits else 0.0
 
 
-def start_history(visited_at: float, cost_bytes: float = 0.0) -> VisitHistory:
-    return VisitHistory(visited_at, visited_at, changed_at=visited_at, cost_bytes=cost_bytes)
+def start_history(visited_at: float, cost_bytes: float = 0.0, born_at: float = 0.0) -> VisitHistory:
+    return VisitHistory(visited_at, visited_at, changed_at=visited_at, cost_bytes=cost_bytes, born_at=born_at)
 
 
 def record_observation(history: VisitHistory, observation: Observation) -> VisitHistory:
@@ -58,15 +65,20 @@ def record_observation(history: VisitHistory, observation: Observation) -> Visit
         observation.visited_at if observation.has_changed else history.changed_at,
         history.interval,
         recent,
-        history.rate_evidence,
+        history.exposure,
         0,
         history.announced_at,
         history.announcer_bits,
-        history.periodicity,
+        history.born_at,
         observation.cost_bytes
         if history.cost_bytes <= 0
         else 0.75 * history.cost_bytes + 0.25 * observation.cost_bytes,
         history.changefreq_class,
+        history.false_announcements,
+        history.covered_days,
+        history.silent_changes,
+        history.silent_expected,
+        history.evidence,
     )
 
 
@@ -80,4 +92,34 @@ def encode_history(history: VisitHistory) -> bytes:
 
 
 def decode_history(stored: bytes) -> VisitHistory:
-    return msgspec.msgpack.decode(stored, type=VisitHistory)
+    """Decode a history, also one of an older version, which has a rate distribution in place of the exposure."""
+    try:
+        return _DECODER.decode(stored)
+    except msgspec.ValidationError:
+        values = msgspec.msgpack.decode(stored)
+        days = (values[1] - values[0]) / DAY
+        visits, changes = values[2], values[3]
+        values[7] = max(days, 0.0) * (1 - 0.5 * changes / max(visits - 1, 1))  # a change is in the middle on average
+        values[11] = 0.0
+        history = msgspec.convert(values, VisitHistory)
+        return msgspec.structs.replace(history, evidence=float(changes))
+
+
+def split_by_age(born_at: float, since: float, until: float) -> list[tuple[int, float, float]]:
+    """Split a time span at the age limits of a page: `[(age class, start, end)]`."""
+    parts, start = [], since
+    for age_class, limit in enumerate(AGE_LIMITS):
+        end = min(until, born_at + limit * DAY)
+        if end > start:
+            parts.append((age_class, start, end))
+            start = end
+    if until > start:
+        parts.append((len(AGE_LIMITS), start, until))
+    return parts
+
+
+def find_age_class(days: float) -> int:
+    return next((k for k, limit in enumerate(AGE_LIMITS) if days < limit), len(AGE_LIMITS))
+
+
+_DECODER = msgspec.msgpack.Decoder(VisitHistory)

@@ -53,6 +53,7 @@ class CollectionMeta:
     drawn_depths = MetaField("drawn_depths", dict[str, int], {})  # by seed
     unrecorded_skips = MetaField("unlisted", int, 0)
     refreshed_at = MetaField("refreshed", float, 0.0)  # end of the last refresh
+    revisit_budget = MetaField("revisit_budget", str, "")  # of the last crawl or refresh
     blocked_patterns = MetaField("forgotten", list[str], [])  # of deleted URLs, which are never queued again
     is_deletion_unfinished = MetaField("forgetting", bool, False)
     age_selections = MetaField("forgetting_by_age", list[dict[str, Any]], [])  # of an unfinished deletion

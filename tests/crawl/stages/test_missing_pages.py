@@ -10,7 +10,7 @@ from tests.support.site import Page, Site, html, redirect
 from sanderling.cli import main
 from sanderling.crawl.refresh import RefreshMode
 from sanderling.crawl.session import crawl
-from sanderling.revisit.notice_clusters import NOTICE_NOTE
+from sanderling.revisit.missing_pages import NOTICE_NOTE
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages
 

@@ -6,7 +6,7 @@ import time
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, fold_line, print_json
-from sanderling.config.time_format import format_iso, format_short
+from sanderling.config.time_format import format_iso
 from sanderling.crawl.explain import PRIORITY_LIST_COUNT, UrlExplanation, explain_url
 from sanderling.frontier.ordering.ordering_registry import ORDERINGS
 from sanderling.storage.collection import open_collection_read_only
@@ -66,7 +66,6 @@ def _format_lines(explanation: UrlExplanation) -> list[tuple[str, str]]:
     )
     lines.append(("order", f"{explanation.ordering}{says}: {rank}"))
     lines.append(("scores", ", ".join(f"{name} {value:g}" for name, value in explanation.scores.items())))
-    due = f"{format_short(explanation.due_at)}: {explanation.due_reason}" if explanation.due_at else "not planned"
-    lines.append(("due", due))
+    lines.append(("due", explanation.next_check))
     lines += [("held", sentence) for sentence in explanation.blockers] or [("held", "by nothing")]
     return lines

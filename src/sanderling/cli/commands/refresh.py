@@ -52,6 +52,7 @@ examples:
   sanderling refresh --dry-run                   due pages, with the reason
   sanderling refresh --all                       all pages, due or not
   sanderling refresh --watch --budget 5000/day   stay running and revisit pages when due
+  sanderling refresh --every '1h /prices/'       check these pages every hour from now on
 """
 GROUPS = (
     RevisitSettings,
@@ -171,7 +172,7 @@ def print_summary(call: CommandCall, summary: RefreshSummary) -> None:
         print_json(msgspec.to_builtins(summary))
     elif not call.quiet:
         print(f"{summary.finish_reason}: {call.collection}")
-        for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved"):
+        for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved", "returned"):
             print(f"  {name.replace('_', ' '):<13} {getattr(summary, name):,}")
         print(f"  {'downloaded':<13} {format_size(summary.bytes)} in {summary.seconds:.1f} s")
         print(f"  {'not needed':<13} {format_size(summary.bytes_saved)}, saved by 304 Not Modified")

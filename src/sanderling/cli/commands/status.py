@@ -74,9 +74,23 @@ def _print_status(state: dict[str, object]) -> None:
         print(
             f"  delayed   {host['host']} until {shorten_iso(host['until'])} ({host['reason']}); {host['waiting']} URLs"
         )
+    _print_schedule(state["schedule"])
     _print_rate_limited_hosts(state["complaints"])
     if isinstance(run, dict):
         print(f"  last run  {shorten_iso(run['started'])}: {run['finish_reason']}")
+
+
+def _print_schedule(schedule: object) -> None:
+    """Print the number of planned checks, and of pages that change faster than the budget allows."""
+    if not isinstance(schedule, dict) or not schedule["pages"]:
+        return
+    limit = f", within the budget of {schedule['budget']}" if schedule["budget"] else ""
+    print(f"  checks    about {schedule['checks_per_day']:,.0f} a day{limit}")
+    if schedule["budget"] and schedule["given_up"]:
+        print(
+            f"  {'':<9} {schedule['given_up']:,} pages change faster than they are checked;"
+            f" about {schedule['wanted_per_day']:,.0f} checks a day would follow them"
+        )
 
 
 def _print_rate_limited_hosts(hosts: object) -> None:

@@ -8,9 +8,10 @@ from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.resources import record_replacements
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint, is_current_fingerprint
+from sanderling.frontier.url_rows import find_gone_pages
 from sanderling.models import Outcome, Url, UrlRole, Visit
+from sanderling.revisit.announcements import RevisitHint
 from sanderling.revisit.missing_pages import find_moved_pages
-from sanderling.revisit.policies.sitemap_driven import RevisitHint
 from sanderling.revisit.schedule import VisitFacts
 from sanderling.storage.archive_batch import ArchivedVisit
 from sanderling.storage.catalog import MISSES_UNTIL_GONE, PageState
@@ -136,7 +137,20 @@ def schedule_visits(
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED) and visit.id in previous:
             reason = f"the last fetch failed: {visit.reason}"
             context.revisit.schedule.postpone([visit.id], now + _compute_failure_delay(visit.url, context), reason)
-    context.revisit.schedule.score_announcements({page.url_id: (page.site, page.has_changed) for page in revisited})
+
+
+def requeue_linked_again(
+    archived_visits: Sequence[ArchivedVisit], changed_ids: set[int], ids: Mapping[Url, int], context: CrawlContext
+) -> None:
+    """Queue gone pages that changed pages link to: they may have returned."""
+    linked = {
+        ids[link.url]
+        for item in archived_visits
+        if item.visit.id in changed_ids
+        for link in item.visit.links
+        if link.url in ids
+    }
+    context.frontier.requeue(find_gone_pages(context.db, sorted(linked)))
 
 
 def _compute_failure_delay(url: Url, context: CrawlContext) -> float:
@@ -157,6 +171,7 @@ def _count_visit(item: ArchivedVisit, old: PageState | None, context: CrawlConte
         stats.gone += was_present
         return
     stats.new += old is None and visit.outcome is Outcome.FETCHED
+    stats.returned += old is not None and old.is_gone and visit.outcome is Outcome.FETCHED
     stats.moved += was_present and visit.outcome is Outcome.REDIRECT
     stats.bytes_saved += old.size if old and visit.outcome is Outcome.NOT_MODIFIED else 0
     if old and old.etag and visit.etag != old.etag and visit.outcome is Outcome.FETCHED and not item.has_changed:

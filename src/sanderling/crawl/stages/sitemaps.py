@@ -25,11 +25,10 @@ from sanderling.models import (
     UrlState,
     Visit,
 )
+from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.change_lists import DEFAULT_PRIORITY, DELETED_PRIORITY, is_valid_answer
-from sanderling.revisit.model.announcer_trust import Announcer
-from sanderling.revisit.policies.sitemap_driven import RevisitHint
 from sanderling.urls.normalize import get_host, resolve_url, split_url
-from sanderling.urls.scope import can_sitemap_list, get_site, is_seed_site
+from sanderling.urls.scope import can_sitemap_list, is_seed_site
 
 SITEMAP_ROLES = (UrlRole.SITEMAP, UrlRole.FEED)
 # Tried one after the other if robots.txt names no sitemap.
@@ -153,9 +152,8 @@ def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> Non
     )
     revisit_hints = {id_: RevisitHint(hint.lastmod, hint.is_date_only, hint.changefreq) for id_, hint in stored}
     context.revisit.schedule.set_sitemap_hints(revisit_hints, now, announcer)
-    if context.revisit.schedule.is_site_trusted(get_site(visit.url)):
-        newer = context.storage.sitemap_hints.find_newer([id_ for id_, hint in stored if hint.lastmod])
-        context.stats.announced += context.revisit.schedule.mark_announced(newer, now, announcer)
+    newer = context.storage.sitemap_hints.find_newer([id_ for id_, hint in stored if hint.lastmod])
+    context.stats.announced += context.revisit.schedule.mark_announced(newer, now, announcer)
 
 
 def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -> None:

@@ -3,7 +3,6 @@
 # table and column: rows to delete with a page
 PAGE_COLUMNS = (
     ("due", "url"),
-    ("signals", "url"),
     ("lists", "url"),
     ("told", "url"),
     ("maps", "url"),
@@ -95,4 +94,10 @@ MIGRATIONS = [
     );
     CREATE INDEX intervals_owner ON intervals (owner)
     """,
+    """
+    DROP TABLE trust;
+    DROP TABLE signals;
+    DELETE FROM policies;
+    ALTER TABLE due DROP COLUMN ripe
+    """,  # statistics of sites are learned again; histories of pages are kept
 ]

@@ -1,201 +1,181 @@
-"""Learned policy: visit when worth the price, by the rate distribution of the page and the clocks of its groups."""
+"""Learned policy: visit when worth the price, by the Gamma posterior of the page and the model of its site.
 
-from math import log
+Two objectives. `freshness` values a visit by the days it wins for an up-to-date copy, at most 1/rate: pages that change
+faster than the budget allows are given up. `delay` values it by the days that unreported changes have waited: nothing
+is given up. With a budget, values are relative to the mean over all pages, and a pull towards the page not visited for
+longest keeps the order close to oldest first while little is known.
+"""
 
-import msgspec
+from math import exp, lgamma, log, sqrt
 
-from sanderling.revisit.model import change_rate
-from sanderling.revisit.model.announcements import (
-    apply_announcements,
-    compute_announced_value,
-    compute_dated_likelihood,
-    compute_unannounced_likelihood,
+from msgspec.structs import replace
+
+from sanderling.revisit.announcements import (
+    CERTAIN_ANNOUNCEMENT,
+    apply_effective_time,
+    compute_announced_changes,
+    record_result,
 )
-from sanderling.revisit.model.announcer_trust import AnnouncerTrust
-from sanderling.revisit.model.change_rate import DAY, RateTable, RateVector
-from sanderling.revisit.model.periodicity import PERIODS, align_due_time, is_known_unchanged, update_periodicity
-from sanderling.revisit.policies.policy import Assessment, PolicyView, RevisitPolicy
-from sanderling.revisit.policies.sitemap_driven import get_class_seconds
-from sanderling.revisit.visit_history import Observation, VisitHistory, record_observation
+from sanderling.revisit.intervals import EAGERNESS
+from sanderling.revisit.policies.policy import (
+    Assessment,
+    PolicyView,
+    RevisitPolicy,
+    ValueScale,
+    describe_checks,
+    format_frequency,
+)
+from sanderling.revisit.site_model import PRIOR_RATE, PRIOR_SHAPE, Elapsed, SiteModel
+from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, record_observation
 
-MAX_VOTE_INTERVALS = 4.0  # limits the influence of a page that was not visited for long
-MIN_DRIVING_RECALL = 0.5  # from here visits follow announcements and are not a sample of the group
+FAST_SHAPE, FAST_SCALE, FAST_SHARE = 0.5, 0.25, 0.05  # prior of fast pages: two changes a day on average
+ACCEPTED_DELAY = 0.1  # days; without a budget, a visit is due when it wins so much
+FIRST_CHECK = 4 * 3600.0  # after the first visit, without a budget
+FIRST_CHECK_GROWTH = 3.0  # the time to the next check is at most so many times that since the first visit
+SOLVER_STEPS = 4
+MAX_STEP = 16.0  # factor of the time, in one step of the solver
+MAX_SCALED_INTERVALS = 8.0
+BASE_PRICE = 3.0  # value of a visit of all pages in turn, relative to the mean
 
 
 def update_history(history: VisitHistory, observation: Observation, view: PolicyView) -> VisitHistory:
-    """Update the evidence of a page and the statistics of its site by a visit."""
+    """Update the history of a page and the model of its site by a visit."""
     after = record_observation(history, observation)
-    days = (observation.visited_at - history.last_visit) / DAY
-    if days <= 0:
+    now, site = observation.visited_at, view.site
+    if now <= history.last_visit:
         return after  # the clock was set back, or the same moment twice
-    clocks = view.site.compute_elapsed(view.url_groups, history.last_visit, observation.visited_at)
-    evidence, prior = change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
-    likelihood = _compute_likelihood(history, observation, view, view.site.blend_elapsed(clocks))
-    updated = change_rate.update_evidence(evidence, prior, likelihood, change_rate.compute_forgetting(days))
-    _update_site(history, observation, view, clocks, *change_rate.compute_posterior(evidence, prior))
-    view.site.priors.update_weights(view.url_groups, evidence, likelihood)
-    view.site.priors.update_priors(view.url_groups, updated, min(days * DAY / view.mean_interval, MAX_VOTE_INTERVALS))
-    periodicity = update_periodicity(
-        history.periodicity, history.last_visit, observation.visited_at, observation.has_changed
+    elapsed = site.compute_elapsed(view.activity, history, now)
+    if view.scale is not None:
+        days = (now - history.last_visit) / DAY
+        if days * DAY <= MAX_SCALED_INTERVALS * view.mean_interval:  # not after a pause of the crawler
+            view.scale.record_visit(days, *_compute_values(history, view, elapsed, days))
+    if history.announcer_bits:
+        after = record_result(history, after, site, elapsed)
+    evidence, exposure = site.record_visit(view.activity, history, view.page_id, now, observation.has_changed)
+    return replace(after, evidence=evidence, exposure=exposure)
+
+
+def build_scale(mean_interval: float, objective: str) -> ValueScale:
+    """Build the scale of pages of unknown sites that are visited in turn."""
+    days = mean_interval / DAY
+    value = PRIOR_RATE * days * days / 2
+    if objective == "freshness":
+        value = compute_value(PRIOR_SHAPE, PRIOR_SHAPE / PRIOR_RATE, days)
+    return ValueScale(10 * days, 10 * days * value, 10 * days * value, 10 * days**3)
+
+
+def estimate_rate(history: VisitHistory, site: SiteModel) -> float:
+    """Estimate changes per day with a prior that has a share of fast pages, so that a few changes in a row suffice."""
+    shape, scale = site.get_posterior(history)
+    found, exposure = history.evidence, history.exposure
+    log_odds = (
+        log(FAST_SHARE / (1 - FAST_SHARE))
+        + lgamma(FAST_SHAPE + found)
+        - lgamma(FAST_SHAPE)
+        + FAST_SHAPE * log(FAST_SCALE)
+        - (FAST_SHAPE + found) * log(FAST_SCALE + exposure)
+        - lgamma(shape)
+        + lgamma(site.shape)
+        - site.shape * log(site.scale)
+        + shape * log(scale)
     )
-    return msgspec.structs.replace(after, rate_evidence=change_rate.pack_evidence(updated), periodicity=periodicity)
+    weight = 1 / (1 + exp(-min(max(log_odds, -50.0), 50.0)))
+    return weight * (FAST_SHAPE + found) / (FAST_SCALE + exposure) + (1 - weight) * shape / scale
+
+
+def compute_value(shape: float, scale: float, days: float) -> float:
+    """Return the days of freshness won by a visit after so many effective days."""
+    u = days / scale
+    if u < 1e-3:
+        return shape * u * days / 2
+    shape_less_1 = shape - 1 if abs(shape - 1) > 1e-4 else 1e-4
+    power: float = (1 + u) ** -shape
+    return scale / shape_less_1 * (1 - (1 + u) * power) - days * power
+
+
+def _compute_values(history: VisitHistory, view: PolicyView, elapsed: Elapsed, days: float) -> tuple[float, float]:
+    """Return the value of a visit by both models."""
+    shape, scale = view.site.get_posterior(history)
+    if view.objective == "delay":
+        half = estimate_rate(history, view.site) * days / 2
+        return half * elapsed.active, half * elapsed.plain
+    return compute_value(shape, scale, elapsed.active), compute_value(shape, scale, elapsed.plain)
 
 
 def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
-    """Compute when a visit is worth its price if groups continue at speed 1, and its value now."""
-    weights, total = change_rate.compute_posterior(
-        change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
-    )
-    elapsed, pace, trust = _compute_elapsed(history, view), 1.0, _find_announcer(history, view)
-    if trust is not None:
-        weights, total = apply_announcements(weights, trust, elapsed, history.announcement_count)
-        pace = 1 - trust.recall
-    if trust is not None and history.announcement_count:
-        value = max(compute_announced_value(weights, trust, elapsed, history.announcement_count) / total, 1e-12)
-        return view.now + view.mean_interval * log(view.price / value), value, view.due_slot
-    slot = change_rate.find_due_slot(
-        weights, view.value_table, view.price * total, view.due_slot or change_rate.get_slot(view.mean_interval / DAY)
-    )
-    due_at = view.now + (change_rate.get_slot_days(slot) - elapsed * pace) / pace * DAY
-    value = (
-        change_rate.dot(weights, view.value_table[change_rate.get_slot(elapsed * pace)]) / total if elapsed > 0 else 0.0
-    )
-    if history.periodicity:
-        due_at = align_due_time(history.periodicity, history.last_visit, due_at)
-        value = 0.0 if is_known_unchanged(history.periodicity, history.last_visit, view.now) else value
-    return due_at, value, slot
+    """Compute when a visit is worth its price, if directories continue at their long-run rate, and its value now."""
+    site = view.site
+    elapsed, pace = site.compute_elapsed(view.activity, history, view.now), site.get_age_factor(history, view.now)
+    shape, scale = site.get_posterior(history)
+    if history.announcer_bits:
+        elapsed, factor = apply_effective_time(history, site, shape / scale, elapsed)
+        pace *= factor
+    weight, days = site.activity_weight, max(view.now - history.last_visit, 0.0) / DAY
+    active_mean, plain_mean, square_mean = view.scale.means if view.scale is not None else (1.0, 1.0, 1.0)
+    active_weight, plain_weight = weight / active_mean, (1 - weight) / plain_mean
+    pull = view.age_pull / square_mean if view.scale is not None else 0.0
+    is_delay = view.objective == "delay"
+    rate = estimate_rate(history, site) if is_delay else shape / scale
+
+    def compute_score(active: float, plain: float, after_days: float) -> float:
+        if is_delay:
+            won = rate * after_days / 2 * (active_weight * active + plain_weight * plain)
+        else:
+            won = active_weight * compute_value(shape, scale, active)
+            won += plain_weight * compute_value(shape, scale, plain)
+        return won + pull * after_days * after_days
+
+    if view.scale is not None:
+        price, unit = view.price * (1 + view.age_pull), 1 + view.age_pull
+    else:
+        price = ACCEPTED_DELAY * EAGERNESS[view.interval.eagerness]
+        unit = price / view.price
+    value = compute_score(elapsed.active, elapsed.plain, days)
+    if value >= price:
+        is_announced = bool(history.announcement_count)  # a candidate at once, however old other plans are
+        due_at = history.last_visit + (0 if is_announced else view.now - history.last_visit) * sqrt(price / value)
+        return due_at, value / unit
+    after = days * min(sqrt(price / value), MAX_STEP) if value > 0 else view.mean_interval / DAY
+    for _ in range(SOLVER_STEPS):
+        more = pace * (after - days)
+        score = compute_score(elapsed.active + more, elapsed.plain + more, after)
+        if abs(score - price) < 0.02 * price:
+            break
+        after = max(days, after * min(max(sqrt(price / max(score, 1e-12)), 1 / MAX_STEP), MAX_STEP))
+    due_at = history.last_visit + after * DAY
+    return due_at if view.scale is not None else limit_first_checks(history, view, due_at), value / unit
+
+
+def limit_first_checks(history: VisitHistory, view: PolicyView, due_at: float) -> float:
+    """Check a new page after hours, then after days, whatever its site is like. Without a budget."""
+    first = FIRST_CHECK * sqrt(EAGERNESS[view.interval.eagerness])
+    since_first = history.last_visit - (history.born_at or history.first_visit)
+    return min(due_at, history.last_visit + max(first, FIRST_CHECK_GROWTH * since_first))
+
+
+def is_certain(history: VisitHistory, view: PolicyView) -> bool:
+    """Whether announcements make a change so likely that a page is visited at once."""
+    shape, scale = view.site.get_posterior(history)
+    return compute_announced_changes(history, view.site, shape / scale) >= CERTAIN_ANNOUNCEMENT
 
 
 def explain(history: VisitHistory, view: PolicyView) -> str:
-    weights, total = change_rate.compute_posterior(
-        change_rate.unpack_evidence(history.rate_evidence), _get_prior(history, view)
-    )
-    elapsed, days = _compute_elapsed(history, view), max(view.now - history.last_visit, 0.0) / DAY
-    count_text = f"{history.changes} found in {history.visits} visits"
-    parts = [
-        f"changes about every {format_days(change_rate.compute_typical_interval(weights, total))} ({count_text})"
-        if history.visits > 1
-        else "seen once",
-        f"last visit {format_days(days)} ago"
-        + (f", as if {format_days(elapsed)} by the activity of related pages" if _is_different(elapsed, days) else ""),
-    ]
+    """Explain in a few words: `changed at 5 of 16 checks, about hourly`."""
+    text = describe_checks(history)
+    if history.changes:
+        text += f", {format_frequency(1 / estimate_rate(history, view.site))}"
     if history.announcement_count:
-        parts.append("announced as changed")
-    elif (trust := _find_announcer(history, view)) is not None:
-        parts.append(f"not announced as changed, by a site that announces {trust.recall:.0%} of its changes")
-    if any(period.is_known(history.periodicity) for period in PERIODS):
-        parts.append("changes at a known hour or weekday")
-    return "; ".join(parts)
+        text += "; announced as changed"
+    return text
 
 
-def format_days(days: float) -> str:
-    minutes = days * 1440
-    if minutes < 90:
-        return "1 minute" if round(minutes) == 1 else f"{minutes:.0f} minutes"
-    return f"{minutes / 60:.0f} hours" if minutes < 2880 else f"{days:.0f} days"
-
-
-def compute_base_price(interval: float, table: RateTable) -> float:
-    return change_rate.dot(change_rate.WEB_PRIOR, table[change_rate.get_slot(interval / DAY)])
-
-
-def _get_prior(history: VisitHistory, view: PolicyView) -> RateVector:
-    """Return the rate prior of a page: that of its groups, mixed with its `changefreq`."""
-    if not history.changefreq_class:
-        return view.site.priors.get_prior(view.url_groups)
-    trust, stated = view.site.changefreq_trust, change_rate.build_rate_prior(get_class_seconds(history) / DAY)
-    return [
-        (1 - trust) * own + trust * updated
-        for own, updated in zip(view.site.priors.get_prior(view.url_groups), stated, strict=True)
-    ]
-
-
-def _compute_elapsed(history: VisitHistory, view: PolicyView) -> float:
-    """Return days since the last visit on the clocks of the groups."""
-    if history.last_visit >= view.now:
-        return 0.0
-    return view.site.blend_elapsed(view.site.compute_elapsed(view.url_groups, history.last_visit, view.now))
-
-
-def _is_different(first: float, second: float) -> bool:
-    return abs(first - second) > 0.1 * second
-
-
-def _compute_likelihood(
-    history: VisitHistory, observation: Observation, view: PolicyView, elapsed: float
-) -> RateVector:
-    """Return the likelihood of each rate; sharper if a trusted announcer or server dates the change."""
-    pace = elapsed / (observation.visited_at - history.last_visit)
-    trust = _find_announcer(history, view)
-    if trust is not None and observation.has_changed:
-        if history.announcement_count:
-            return compute_dated_likelihood(
-                trust.recall * pace * (min(history.announced_at, observation.visited_at) - history.last_visit)
-            )
-        return compute_unannounced_likelihood(trust.recall, elapsed)
-    if (
-        observation.has_changed
-        and view.site.has_reliable_dates
-        and history.last_visit < observation.modified_at <= observation.visited_at
-    ):
-        return compute_dated_likelihood(pace * (observation.visited_at - observation.modified_at))
-    return (change_rate.get_changed_table() if observation.has_changed else change_rate.get_unchanged_table())[
-        change_rate.get_slot(elapsed)
-    ]
-
-
-def _update_site(
-    history: VisitHistory,
-    observation: Observation,
-    view: PolicyView,
-    elapsed_days: list[float],
-    weights: RateVector,
-    total: float,
-) -> None:
-    """Update group weights, group activity, and trust in `changefreq`, dates and announcers."""
-    table = change_rate.get_changed_table() if observation.has_changed else change_rate.get_unchanged_table()
-    trust = _find_announcer(history, view)
-    if trust is None or trust.recall < MIN_DRIVING_RECALL:
-        view.site.update_weights(
-            [change_rate.dot(weights, table[change_rate.get_slot(clock)]) for clock in elapsed_days]
-        )
-        view.site.record_observation(
-            view.url_groups,
-            history.last_visit,
-            observation.visited_at,
-            change_rate.compute_mean_rate(weights, total),
-            observation.has_changed,
-        )
-    if history.changefreq_class:
-        slot = table[change_rate.get_slot(elapsed_days[0])]
-        stated = change_rate.build_rate_prior(get_class_seconds(history) / DAY)
-        prior = view.site.priors.prior
-        view.site.update_changefreq_trust(change_rate.dot(stated, slot), change_rate.dot(prior, slot) / sum(prior))
-    if observation.modified_at > 0:
-        view.site.update_date_trust(
-            history.last_visit < observation.modified_at <= observation.visited_at, observation.has_changed
-        )
-    for announcer in _list_announcers(history, view):
-        announcer.record_visit(
-            history.announcement_count > 0, observation.has_changed, (observation.visited_at - history.last_visit) / DAY
-        )
-
-
-def _find_announcer(history: VisitHistory, view: PolicyView) -> AnnouncerTrust | None:
-    """Return the trusted announcer with the best recall, or None."""
-    if not history.announcer_bits:
-        return None
-    trusted = [trust for trust in _list_announcers(history, view) if trust.is_trusted]
-    return max(trusted, key=lambda trust: trust.recall, default=None)
-
-
-def _list_announcers(history: VisitHistory, view: PolicyView) -> list[AnnouncerTrust]:
-    return [trust for bit, trust in enumerate(view.site.announcer_trusts) if history.announcer_bits >> bit & 1]
+def compute_base_price(interval: float) -> float:  # noqa: ARG001 interface
+    return BASE_PRICE
 
 
 POLICY = RevisitPolicy(
     "learned",
-    "by learned rates, related pages and what sitemaps announce",
+    "by the change rate of each page and the recent changes of its directory",
     update_history,
     assess_page,
     explain,

@@ -1,19 +1,8 @@
 """All revisit policies by name; the default performed best (docs/measurements/benchmarks.md)."""
 
-from sanderling.revisit.policies import (
-    cho,
-    fixed,
-    heritrix,
-    lambda_crawl,
-    learned,
-    nutch,
-    self_adjusting,
-    sitemap_driven,
-)
+from sanderling.revisit.policies import learned
+from sanderling.revisit.policies.classic_policies import CLASSIC_POLICIES
 from sanderling.revisit.policies.policy import RevisitPolicy
 
-DEFAULT_POLICY = "learned"
-POLICIES: dict[str, RevisitPolicy] = {
-    module.POLICY.name: module.POLICY
-    for module in (learned, fixed, sitemap_driven, self_adjusting, nutch, heritrix, cho, lambda_crawl)
-}
+DEFAULT_POLICY = learned.POLICY.name
+POLICIES: dict[str, RevisitPolicy] = {policy.name: policy for policy in (learned.POLICY, *CLASSIC_POLICIES)}

@@ -1,10 +1,10 @@
-"""The sitemap policy."""
+"""Announcements: sitemap entries, and the effective time of announced changes."""
 
 import math
 
 import pytest
 
-from sanderling.revisit.policies.sitemap_driven import CHANGEFREQ_SECONDS, RevisitHint, compute_next_visit
+from sanderling.revisit.announcements import CHANGEFREQ_SECONDS, RevisitHint, compute_next_visit
 
 DAY = 86_400.0
 

@@ -1,10 +1,42 @@
-"""Worked examples of the self-adjusting refresh time, with corrections of the paper."""
+"""Policies of other crawlers and papers: SAR with the corrections of its worked examples, Nutch, Heritrix."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.revisit.policies.self_adjusting import compute_refresh_time
+from sanderling.revisit.policies.classic_policies import (
+    HERITRIX_MAX_WAIT,
+    HERITRIX_MIN_WAIT,
+    NUTCH_MAX_INTERVAL,
+    NUTCH_MIN_INTERVAL,
+    compute_heritrix_wait,
+    compute_nutch_interval,
+    compute_refresh_time,
+)
+
+
+def test_nutch_interval_shrinks_by_a_fifth_and_grows_by_two_fifths() -> None:
+    assert compute_nutch_interval(1000, has_changed=True, unchanged_seconds=0) == (800, 0)
+    assert compute_nutch_interval(1000, has_changed=False, unchanged_seconds=500) == (1400, 150)
+
+
+def test_long_unchanged_time_becomes_interval() -> None:
+    assert compute_nutch_interval(1000, has_changed=False, unchanged_seconds=10_000) == (10_000, 3000)
+    assert compute_nutch_interval(1000, has_changed=False, unchanged_seconds=10_000, sync=False) == (1400, 0)
+
+
+def test_nutch_interval_is_between_a_minute_and_a_year() -> None:
+    assert compute_nutch_interval(1, has_changed=True, unchanged_seconds=0)[0] == NUTCH_MIN_INTERVAL
+    assert compute_nutch_interval(NUTCH_MAX_INTERVAL, has_changed=False, unchanged_seconds=0)[0] == pytest.approx(
+        NUTCH_MAX_INTERVAL
+    )
+
+
+def test_heritrix_wait_changes_by_half_within_bounds() -> None:
+    assert compute_heritrix_wait(86_400, has_changed=False) == 129_600
+    assert compute_heritrix_wait(86_400, has_changed=True) == 57_600
+    assert compute_heritrix_wait(HERITRIX_MIN_WAIT, has_changed=True) == HERITRIX_MIN_WAIT
+    assert compute_heritrix_wait(HERITRIX_MAX_WAIT, has_changed=False) == HERITRIX_MAX_WAIT
 
 
 def test_case_1_share_within_thresholds_keeps_time() -> None:

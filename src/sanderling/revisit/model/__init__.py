@@ -1,1 +1,0 @@
-"""Statistics behind the learned revisit policy."""
