@@ -253,7 +253,7 @@ def test_refresh_of_empty_collection_warns(tmp_path: Path, capsys: pytest.Captur
         assert main(["refresh", "-C", str(tmp_path), "--json"]) == 0
         shown = capsys.readouterr()
         assert json.loads(shown.out)["visited"] == 0
-        assert "holds no page" in shown.err
+        assert "contains no pages" in shown.err
 
 
 def test_nothing_is_due_in_empty_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
