@@ -213,11 +213,34 @@ def test_refused_connection_is_a_failure_and_the_crawl_is_not_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sanderling.frontier.hosts.compute_backoff", lambda *_: 0.01)
-    assert main(["crawl", f"http://127.0.0.1:{free_port()}/", *FLAGS, "-C", str(tmp_path)]) == 9
-    out = capsys.readouterr().out
+    folder = tmp_path / "new"
+    assert main(["crawl", f"http://127.0.0.1:{free_port()}/", *FLAGS, "-C", str(folder)]) == 9
+    out, err = capsys.readouterr()
     assert out.startswith("nothing could be fetched: ")
     assert out.split("failed")[1].split()[0] == "1"
     assert out.split("skipped")[1].split()[0] == "0"
-    main(["pages", "--skipped", "--json", "-C", str(tmp_path)])
-    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (row["state"], row["reason"]) == ("failed", "robots_unreachable")
+    assert f"{folder} was not created" in out
+    assert "robots_unreachable" in err
+    assert "--skipped" not in out
+    assert not folder.exists()
+
+
+def test_crawl_that_fetched_nothing_deletes_only_what_it_created(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "notes.txt").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    for name in ("used", "empty"):
+        assert main(["crawl", "http://127.0.0.1:9/", "-C", str(tmp_path / name), "--delay", "0", "--workers", "1"]) == 9
+    assert (tmp_path / "used" / "notes.txt").read_text() == "mine"
+    assert list((tmp_path / "empty").iterdir()) == []
+    assert main(["pages", "--skipped", "-C", str(tmp_path / "used")]) == 0
+    assert "private_address" in capsys.readouterr().out
+
+
+def test_summary_without_skipped_urls_has_no_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html("/print?id=1", text="home")}) as site:
+        for flags, is_hinted in (((), False), (("--exclude", "print"), True)):
+            assert main(["crawl", site.root + "/", *FLAGS, *flags, "-C", str(tmp_path / str(is_hinted))]) == 0
+            assert ("--skipped" in capsys.readouterr().out) == is_hinted

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 
@@ -94,6 +95,7 @@ def run(call: CommandCall) -> int:
             raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")
     if not request.seeds and (call.args.clean or not has_collection(call.collection)):
         raise UsageError("no seed given: sanderling crawl https://example.org/")
+    existed, was_empty = call.collection.exists(), is_empty_folder(call.collection)
     if call.args.clean:
         validate_request(request, is_new=True)  # a slip of the pen must not cost what is there
     with (
@@ -103,9 +105,13 @@ def run(call: CommandCall) -> int:
         run_background_tasks(call, lambda pool: configure_run(call, request, pool), shown) as (begin, look),
     ):
         summary = crawl(call.collection, request, on_start=begin, on_tick=look, engine=engine)
+    is_kept = not (has_fetched_nothing(summary) and not summary.pages and was_empty)
+    is_kept = is_kept or bool(request.workers.store or request.workers.archive)  # outside of the folder
     with suppress(BrokenPipeError):  # the reader of the output is gone; the exit code reports the result
-        print_summary(call, summary)
+        print_summary(call, summary, is_kept=is_kept)
     empty = has_fetched_nothing(summary) and (explain_empty_crawl(call) or summary.failed > 0)
+    if not is_kept:
+        delete_new_collection(call.collection, delete_folder=not existed)
     if summary.finish_reason == FinishReason.DISK_FULL and call.json:
         print(f"sanderling: {FINISH_MESSAGES[FinishReason.DISK_FULL]}", file=sys.stderr)
     return EXIT_FAILED if empty else EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
@@ -114,6 +120,19 @@ def run(call: CommandCall) -> int:
 def interrupted(call: CommandCall) -> None:
     """Print the JSON summary of a crawl interrupted before it started."""
     print_summary(call, summarize_unstarted(call.collection))
+
+
+def delete_new_collection(folder: Path, delete_folder: bool) -> None:
+    """Delete a collection that this run created."""
+    delete_collection(folder)
+    (folder / "lock").unlink(missing_ok=True)
+    if delete_folder:
+        with suppress(OSError):  # another program wrote to it meanwhile
+            folder.rmdir()
+
+
+def is_empty_folder(folder: Path) -> bool:
+    return not folder.is_dir() or not any(folder.iterdir())
 
 
 def has_fetched_nothing(summary: CrawlSummary) -> bool:
@@ -193,8 +212,8 @@ FINISH_MESSAGES = {
 }
 
 
-def print_summary(call: CommandCall, summary: CrawlSummary) -> None:
-    """Print the summary as text, or as JSON with --json."""
+def print_summary(call: CommandCall, summary: CrawlSummary, is_kept: bool = True) -> None:
+    """Print the summary as text, or as JSON with --json. `is_kept`: the collection remains."""
     if call.json:
         print_json(msgspec.to_builtins(summary))
         return
@@ -205,14 +224,15 @@ def print_summary(call: CommandCall, summary: CrawlSummary) -> None:
         why = "this pass had its pages already; a higher --limit goes on, sanderling refresh visits them again"
     if has_fetched_nothing(summary) and not summary.pages:
         why = "nothing could be fetched"
-    print(f"{why}: {call.collection}")
+    hint = "   (reasons: sanderling pages --skipped)" if summary.skipped and is_kept else ""
+    print(f"{why}: {call.collection}" + ("" if is_kept else " was not created"))
     rows = [
         ("pages stored", f"{summary.pages:,}"),
         ("fetched", f"{summary.fetched:,} in {summary.seconds:.1f} s ({summary.pages_per_second:.1f} pages/s)"),
         ("not modified", f"{summary.not_modified:,}"),
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),
-        ("skipped", f"{summary.skipped:,}   (reasons: sanderling pages --skipped)"),
+        ("skipped", f"{summary.skipped:,}{hint}"),
         *([("other sites", f"{summary.out_of_scope:,} links, not followed")] if summary.out_of_scope else []),
         *([("evicted", f"{summary.evicted:,} for better ones")] if summary.evicted else []),
         ("downloaded", format_size(summary.bytes)),
