@@ -37,7 +37,7 @@ def test_reason_selects_skipped_urls_and_invalid_status_is_rejected(
     main(["pages", "--reason", "out_of_scope", "--json", "-C", crawled_site[1]])
     assert [row["url"] for row in read_json_lines(capsys)] == ["http://elsewhere.example/"]
     assert main(["pages", "--status", "2x", "-C", crawled_site[1]]) == 4
-    assert "write 404, 4xx or all" in capsys.readouterr().err
+    assert "is not an HTTP status; use 404, 4xx or all" in capsys.readouterr().err
 
 
 def test_sitemap_metadata_is_shown_by_all_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
