@@ -107,6 +107,11 @@ def test_policy_notice_above_text_is_content(body: str) -> None:
     sale = "Summer sale: all tickets at half the price until 1 July 2026, only in our shop."
     assert is_content(body.format("Welcome to the harbour of the island.", TEXT), body.format(notice, TEXT))
     assert is_content(body.format(notice, TEXT), body.format(notice.replace("1 July", "9 July"), TEXT))
+    for coming in (
+        "We will be updating our Privacy Notice next month.",
+        "From June 1 this agreement no longer applies.",
+    ):
+        assert is_content(body.format("Welcome to the harbour of the island.", TEXT), body.format(coming, TEXT))
     assert not is_content(body.format("Welcome to the harbour of the island.", TEXT), body.format(sale, TEXT))
 
 
@@ -117,6 +122,11 @@ def test_policy_notice_above_text_is_content(body: str) -> None:
         ("privacy@harbour.example", "dpo@harbour.example"),
         ("Hafen GmbH, Hauptstraße 12, Emden", "Hafen GmbH, Deichstraße 7, Emden"),
         ("12, rue de la Mer, Brest", "7, rue du Port, Brest"),
+        ("Call us: +44 20 7946 0018", "Call us: +44 20 7946 0999"),
+        ("Tel. 040 1234567", "Tel. 040 7654321"),
+        ("ul. Prosta 20, 00-850 Warszawa", "ul. Nowa 3, 00-850 Warszawa"),
+        ("4-2-8 Shibakoen, Minato-ku, Tokyo 105-0011", "1-1-2 Oshiage, Sumida-ku, Tokyo 131-0045"),
+        ("The Old Quay, Leith EH6 6JJ", "The New Market, Leith EH6 7DN"),
     ],
 )
 def test_address_in_footer_is_content(old: str, new: str) -> None:
@@ -127,6 +137,15 @@ def test_address_in_footer_is_content(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["March 15, 2027 The harbour", "Offer ends 5 May. Terms apply.", "+1 234 likes", "Page 12, 204 Results", "v1-2345"],
+)
+def test_number_in_footer_is_boilerplate(line: str) -> None:
+    page = "<main><h1>Policy</h1>{}</main><footer><p>{}</p></footer>"
+    assert not is_content(page.format(TEXT, "Imprint"), page.format(TEXT, line))
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("<p>Page generated on 2026-05-01 10:00 in 0.213 seconds</p>",
@@ -134,6 +153,15 @@ def test_address_in_footer_is_content(old: str, new: str) -> None:
         ("<p>Page generated on May 1, 2026 in 0.213 seconds.</p>",
          "<p>Page generated on May 2, 2026 in 0.187 seconds.</p>"),
         ("<p>Updated yesterday</p>", "<p>Updated this week</p>"),
+        ("<p>This page was generated on Tue, 17 Nov 2026 10:22:31 GMT in 0.0321 s with 12 queries</p>",
+         "<p>This page was generated on Wed, 18 Nov 2026 09:01:07 GMT in 0.104 s with 9 queries</p>"),
+        ("<p>Page rendered in 12 ms. 34 queries in 0.021 seconds.</p>",
+         "<p>Page rendered in 41 ms. 38 queries in 0.12 seconds.</p>"),
+        ("<p>Seite generiert am 17.11.2026 um 10:22 in 0,213 Sekunden</p>",
+         "<p>Seite generiert am 18.11.2026 um 9:01 in 1,2 Sekunden</p>"),
+        ("<p>Page générée le 17/11/2026 en 0,213 secondes</p>", "<p>Page générée le 18/11/2026 en 0,498 secondes</p>"),
+        ("<p>Página generada en 0,213 segundos</p>", "<p>Página generada en 1,2 segundos</p>"),
+        ("<p>Modified a few minutes ago</p>", "<p>Modified last Tuesday</p>"),
         ("<p>Last updated: today</p>", "<p>Last updated: last month</p>"),
         ("<p>Aktualisiert gestern</p>", "<p>Aktualisiert diese Woche</p>"),
         ("<p>Built from commit 0a1b2c3d</p>", "<p>Built from commit 9f8e7d6c</p>"),

@@ -7,6 +7,7 @@ import pytest
 
 from sanderling.content import policy_notices
 from sanderling.content.volatile import counters, timestamps
+from sanderling.content.word_lists import compile_lowercase
 from sanderling.discovery import xml_scanner
 from sanderling.fingerprint import scripts
 from sanderling.html import robots_meta
@@ -19,9 +20,11 @@ INPUTS = {
     "robots name": (robots_meta._find_names.__self__, "a", ""),  # type: ignore[attr-defined]
     "last word": (counters.LAST_WORD, "a", "1"),
     "temperature": (timestamps.TEMPERATURE, "0", "a"),
-    "moment": (timestamps.TIMESTAMP, " ", "x"),
+    "moment": (compile_lowercase(timestamps.TIMESTAMP), " ", "x"),
     "string": (scripts.STRING_LITERAL, '\\"', ""),
     "email address": (policy_notices.has_email_address.__self__, "a", ""),  # type: ignore[attr-defined]
+    "phone number": (policy_notices.has_phone_number.__self__, "+1 ", ""),  # type: ignore[attr-defined]
+    "postal code": (policy_notices.has_postal_code.__self__, "1, ", ""),  # type: ignore[attr-defined]
     "unclosed comment": (body_digest._VOLATILE_PATTERNS[0], "<!--a", ""),
     "unclosed script": (body_digest._VOLATILE_PATTERNS[1], "<script ", ""),
     "unclosed style": (body_digest._VOLATILE_PATTERNS[2], "<style ", ""),

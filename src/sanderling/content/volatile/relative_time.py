@@ -80,7 +80,11 @@ def _load_substrings() -> tuple[tuple[str, str], ...]:
 def _load_compact_affixes() -> tuple[tuple[bytes, ...], tuple[bytes, ...], frozenset[bytes]]:
     """Return the endings and beginnings, without spaces, of lines with a relative time in words, and the last bytes."""
     days = load_words("volatile.relative_day", "volatile.recent_period", "volatile.ago_suffix")
-    endings = {form.replace(" ", "") for day in ("ago", *days) for form in (day, day.capitalize(), day.title())}
+    endings = {
+        form.replace(" ", "")
+        for day in ("ago", *days)
+        for form in (day, day.capitalize(), day.title(), " ".join((*day.split()[:-1], day.split()[-1].capitalize())))
+    }  # as in "last Monday"
     beginnings = {
         f"{prefix}{amount}".replace(" ", "")
         for prefix in load_words("volatile.ago_prefix")

@@ -24,12 +24,17 @@ READING_TIME = (
 READING_TIME += r"|(\b(?:{volatile.reading_time_before})\W{1,3})"
 READING_TIME += rf"(?:ca\.?\s*|about\s*|~\s*)?\d+\s*min\w*\.?{END_OF_PHRASE}"
 HELPFUL_VOTES = r"\b\d[\d.,]*\s+(?:out\s+)?of\s+\d[\d.,]*(?=\s+(?:people\s+|users\s+)?found\s+(?:this|it)\b)"
-SECONDS = r"\d[\d.,]*\s*(?:ms\b|second\(s\)|secs?\b|seconds?\b|secondes?\b|sekunden?\b|s\b)"
+SECONDS = r"\d[\d.,]*\s*(?:ms\b|second\(s\)|secs?\b|seconds?\b|secondes?\b|sekunden?\b|segundos?\b|secondi\b|"
+SECONDS += r"sekund[ay]?\b|seconden\b|s\b)"
+QUERY_COUNT = r"\d+\s+(?:\w+\s+)?quer(?:y|ies)\b"
+GENERATED = "generated|rendered|served|built|processed|generiert|erstellt|générée?|generad[oa]|gerad[oa]|generat[oa]"
+GENERATED += "|gegenereerd"
 GENERATION_TIME = rf"\b(?:(?:generated|rendered|served|loaded|executed|built|processed|displayed) in|took)\s+{SECONDS}"
+GENERATION_TIME += rf"(?:,?\s+(?:(?:with|using|and)\s+)?{QUERY_COUNT})?"  # in hours, it is not a response time
 GENERATION_TIME += (
-    r"(?:,?\s+(?:(?:with|using|and)\s+)?\d+\s+(?:\w+\s+)?quer(?:y|ies)\b)?"  # in hours, it is not a response time
+    rf"|(\b(?:{GENERATED})\s(?:(?:on|at|by|am|um|le|à|el|il|em|op)\b.{{1,60}}?\s)?)(?:in|en|em)\s+{SECONDS}"
 )
-GENERATION_TIME += rf"|(\b(?:generated|rendered|served|built|processed)\s+(?:on|at|by)\b.{{1,60}}?\s)in\s+{SECONDS}"
+GENERATION_TIME += rf"(?:,?\s+(?:(?:with|using|and)\s+)?{QUERY_COUNT})?|\b{QUERY_COUNT}\s+(?:in|took)\s+{SECONDS}"
 GENERATION_TIME += r"|(\b(?:(?:load|loading|generation|rendering|execution|processing|query) time|ladezeit|"
 GENERATION_TIME += rf"temps (?:de |d['’])(?:génération|chargement|exécution))\s*[:=]?\s*){SECONDS}"
 GENERATION_TIME += r"|\b(?:elapsed|uptime):?\s+\d[\d.,]*\s*(?:ms|secs?|seconds?|minutes?|hours?|days?|s)\b"
@@ -74,7 +79,19 @@ GENERATION_WORDS = frozenset(
         "took",
         "elapsed",
         "uptime",
-        *("erstellt", "generiert", "geladen", "processed", "displayed", "time", "ladezeit", "temps"),
+        *(
+            "erstellt",
+            "generiert",
+            "geladen",
+            "processed",
+            "displayed",
+            "time",
+            "ladezeit",
+            "temps",
+            "query",
+            "queries",
+        ),
+        *("généré", "générée", "generado", "generada", "gerado", "gerada", "generato", "generata", "gegenereerd"),
     )
 )
 ID_WORDS = frozenset(
