@@ -12,40 +12,7 @@ import ada_url
 from msgspec import Struct
 
 from sanderling.models import Host, Reason, Url
-
-QUERY_BYTES = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
-QUERY_CODECS = {  # Python codecs for encodings that browsers name or define differently
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "big5": "big5hkscs",
-    "windows-874": "cp874",
-    "iso-8859-8-i": "iso-8859-8",
-    "x-mac-cyrillic": "mac-cyrillic",
-}
-NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-
-
-def encode_query(raw: str, encoding: str, max_length: int) -> str:
-    """Percent-encode the query in the encoding of its page, as browsers do."""
-    if raw.isascii() or "?" not in raw or len(raw) > max_length or encoding.lower().startswith("utf"):
-        return raw
-    rest, number_sign, fragment = raw.partition("#")
-    path, question_mark, query = rest.partition("?")
-    escaped = NOT_ASCII.sub(lambda match: _escape_text(match[0], encoding), query)
-    return path + question_mark + escaped + number_sign + fragment
-
-
-def _escape_text(text: str, encoding: str) -> str:
-    try:
-        encoded = text.encode(QUERY_CODECS.get(encoding.lower(), encoding))
-        return "".join(chr(byte) if byte in QUERY_BYTES else f"%{byte:02X}" for byte in encoded)
-    except UnicodeEncodeError:
-        if len(text) > 1:
-            return "".join(_escape_text(char, encoding) for char in text)
-        return f"%26%23{ord(text)}%3B"
-    except LookupError:
-        return text
-
+from sanderling.urls.query_encoding import encode_query
 
 KEY_VERSION = 1  # increment if the rules below change, and migrate all stored keys
 LENGTH_LIMIT = 2083  # characters of the request URL; limit of Internet Explorer
