@@ -100,6 +100,7 @@ OTHER_MEANINGS = {  # page texts, stored names, and other meanings of a retired 
     "colour": '"--kind", "colour"',  # an invalid value
     "doors": "Doors today",
     "doubles": "doubles",  # the verb
+    "heard": "heard_seconds_ago",  # a renamed JSON key
     "house": "House sold",
     "nobody": "nobody@|Nobody is there",
     "restless": "STORED|restless",
