@@ -8,7 +8,7 @@ import pytest
 from tests.support.site import Site, html
 
 from sanderling.cli import main
-from sanderling.config.redact import redact_address_password, redact_command, redact_password
+from sanderling.config.redact import redact_address_password, redact_command, redact_password, strip_userinfo
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
@@ -25,6 +25,14 @@ def test_stored_command_line_has_no_password() -> None:
         "crawl http://***@x/ --basic-auth *** --header=*** --proxy *** --archive ftp://a:***@there/"
     )
     assert redacted.endswith("--migrant=https://a:***@host https://x/@home")
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("http://me:p://w@x@host/a", "http://host/a"), ("http://host://x", "http://host://x"), ("me:pw", "me:pw")],
+)
+def test_user_name_and_password_are_removed(address: str, expected: str) -> None:
+    assert strip_userinfo(address) == expected
 
 
 @pytest.mark.parametrize("password", ["pw@pw", "p w pw", "@pw", "pw\tpw"])

@@ -16,16 +16,16 @@ SIMPLE_PATH_PATTERN = re.compile(r"(?:/[a-zA-Z0-9!$&'*+,:;=@_~-][a-zA-Z0-9!$&'*+
 SIMPLE_QUERY_PATTERN = re.compile(r"[!-$&-~]*")
 SAFE_CHARACTERS = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 DEFAULT_PORTS = {"http": "80", "https": "443"}
-PATH_SESSION_PATTERNS = (
-    r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)",
-    r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)",
+PATH_SESSION_PATTERNS = tuple(  # the last session before `.aspx`; no scan passes the next session: linear time
+    rf"(.*/){session}((?:(?!(?<=/){session}(?!\.aspx))[^?])+\.aspx.*)"
+    for session in (r"\((?:[a-z]\([0-9a-z]{24}\))+\)/", r"\([0-9a-z]{24}\)/")
 )
 QUERY_SESSION_PATTERNS = (  # compiled on first use, because few URLs have a session id
     r"(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?",
     r"(.*)(?:ASPSESSIONID[a-z]{8}=[a-z]{24})(?:&(.*))?",
-    r"(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?",
+    r"(.*)(?:cfid=(?:(?!cfid=[^&])[^&])+&cftoken=[^&]+)(?:&(.*))?",
 )
 
 
