@@ -34,6 +34,7 @@ BOUNDED = {  # expressions that the code applies to short texts only, with the l
     "content.volatile.relative_time.CJK_AGO": LINE,
     "content.volatile.strip.HELPFUL_VOTES": LINE,
     "content.volatile.strip.COUNTDOWN": LINE,
+    "content.volatile.strip.GENERATION_TIME": LINE,
     "content.volatile.strip.LABELED_ID": LINE,
     "content.volatile.strip.ARITHMETIC_CAPTCHA": LINE,
     "content.volatile.strip.COPYRIGHT_YEARS": LINE,

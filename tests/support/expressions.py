@@ -27,7 +27,6 @@ ANCHORED_METHODS = frozenset(("match", "fullmatch"))
 SAMPLE_CHARS = " a0A-.\n,:\"'<>/=&?_é|([1z#中"
 COMMON_PUMPS = (" ", "a", "0", "\n", "-", ".")
 LONG_REPEAT = 100  # a bounded repetition that can make matching slow
-MAX_REPEATS = 12  # repetitions of one expression that are tried
 END = "\0"  # makes most matches fail, so that each way to match is tried
 METHODS = {  # of expressions that are applied by another name than their own
     "warc.surt.PATH_SESSION_PATTERNS": "fullmatch",
@@ -193,7 +192,7 @@ def build_attacks(pattern: re.Pattern[Any]) -> list[tuple[str, str, str]]:
     )
     starts = dict.fromkeys(start for start, _ in repeats)
     attacks = list[tuple[str, str]]()
-    for start, part in itertools.islice(repeats, MAX_REPEATS):
+    for start, part in repeats:
         attacks += [(start, part), ("", start + part), ("", part)]
         if start and len(part) > 1:
             attacks.append(("", part[:-1] + start[0]))  # the beginning within the repetition: an escaped quote
