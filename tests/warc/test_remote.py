@@ -55,7 +55,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 @pytest.fixture(autouse=True)
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rotate files at 20 kB, so that a small crawl writes several."""
-    monkeypatch.setattr(archive.open_archive, "__defaults__", ((), time.time, 20_000, ()))
+    monkeypatch.setattr(archive.open_archive, "__defaults__", ((), time.time, 20_000, (), None))
 
 
 def site_pages() -> dict[str, Page]:

@@ -81,6 +81,11 @@ class SettingValues(TypedDict, total=False):
     judgments: Sequence[str]
     policy: str
     budget: str
+    every: Sequence[str]
+    min_interval: Duration
+    max_interval: Duration
+    eager: str
+    objective: Literal["", "delay", "freshness"]
     threshold: float
 
 
