@@ -137,7 +137,7 @@ def nodes() -> Iterator[Any]:
     utils = pytest.importorskip("ray.cluster_utils")
     head = {"num_cpus": 1, "include_dashboard": False}
     cluster = retry(lambda: utils.Cluster(initialize_head=True, head_node_args=head))
-    labels = [{f"labeled{n}": 1} for n in range(2)]
+    labels = [{f"near{n}": 1} for n in range(2)]
     labeled = [retry(partial(cluster.add_node, wait=False, num_cpus=1, resources=label)) for label in labels]
     cluster.wait_for_nodes(300)
     yield cluster, labeled
@@ -278,8 +278,8 @@ def test_only_the_page_that_kills_workers_is_given_up(tmp_path: Path, patch: str
 
 def test_unknown_label_is_reported(nodes: Any) -> None:
     cluster, _ = nodes
-    with pytest.raises(ClusterUnavailable, match="no node has the label 'labeled-mars'"):
-        RayEngine(SETTINGS, cluster.address, ("near0", "labeled-mars")).open()
+    with pytest.raises(ClusterUnavailable, match="no node has the label 'on-mars'"):
+        RayEngine(SETTINGS, cluster.address, ("near0", "on-mars")).open()
 
 
 def test_unreachable_cluster_is_reported(tmp_path: Path) -> None:
