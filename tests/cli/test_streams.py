@@ -172,7 +172,7 @@ def test_closed_terminal_ends_a_crawl_like_ctrl_c(tmp_path: Path) -> None:
         if not child:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)  # we may be under nohup; it is not
             os.execv(sys.executable, [sys.executable, "-m", "sanderling", *line])
-        while b" waiting" not in os.read(terminal, 65536):  # it is at work
+        while b" queued" not in os.read(terminal, 65536):  # it is at work
             pass
         os.close(terminal)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 11

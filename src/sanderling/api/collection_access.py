@@ -12,7 +12,6 @@ from sanderling.api.collection_reader import CollectionReader
 from sanderling.api.crawl_run import CrawlRun
 from sanderling.api.crawl_settings import Settings, SettingValues
 from sanderling.api.page import Page
-from sanderling.changes.classify import ChangeKind
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
 from sanderling.crawl.request import CrawlSummary
 from sanderling.crawl.session import crawl
@@ -25,8 +24,6 @@ from sanderling.storage.collection_meta import CollectionMeta
 if TYPE_CHECKING:  # the index is an optional part
     pass
 
-PAGES_PER_QUERY = 500
-ALL_CHANGES = (*ChangeKind,)
 Time = datetime | float | str  # a timestamp, "2026-11-15", or "7d" (ago)
 T = TypeVar("T")
 

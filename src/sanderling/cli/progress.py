@@ -76,7 +76,7 @@ def build_progress_bar() -> "Bar":
 
 def format_progress(progress: CrawlProgress) -> str:
     return (
-        f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} waiting, "
+        f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} queued, "
         f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
         f"{format_size(progress.bytes)}"
     )

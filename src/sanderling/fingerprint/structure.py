@@ -6,7 +6,7 @@ template, the middle is mostly repetition. The *features* compared are blocks an
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 
 from xxhash import xxh32_digest
@@ -72,21 +72,6 @@ def is_block_feature(feature: int) -> bool:
 
 def build_pair_feature(left: int, right: int) -> int:
     return left << 16 | right
-
-
-def find_neighbors(block: int, features: Iterable[int]) -> tuple[set[int], set[int]]:
-    """Return the blocks before and after a block."""
-    pairs = [feature for feature in features if not is_block_feature(feature)]
-    before = {feature >> 16 for feature in pairs if feature & 0xFFFF == block}
-    return before, {feature & 0xFFFF for feature in pairs if feature >> 16 == block}
-
-
-PLAIN_TAG_CODES = frozenset(int.from_bytes(_block_codes[tag], "big") for tag in BLOCK_TAGS)
-
-
-def is_plain_feature(feature: int) -> bool:
-    """Return whether a feature consists of bare tags, as on any site."""
-    return feature & 0xFFFF in PLAIN_TAG_CODES and (feature < 1 << 16 or feature >> 16 in PLAIN_TAG_CODES)
 
 
 def compute_weighted_similarity(

@@ -22,7 +22,6 @@ NEGATIVE_SAMPLE = 0.25  # a negative sample makes as certain as this many sample
 THRESHOLD = 0.4  # probability from which a page is of the type
 CALIBRATION = ((1.1, -0.4), (0.5, -1.2), (0.75, -0.15))  # slope and offset of the log odds, for one, two, three samples
 SCALE_BITS = 12  # weights are rounded to 1 / 4096, so that sums are exact in any order
-MIN_PROBABILITY = 0.02
 QUESTION_CONCEPTS = 40
 QUESTION_GROUPS = 100
 UNCERTAIN = (0.02, 0.98)
@@ -76,9 +75,6 @@ class PageSets:
 
     def load_pages(self, features: Collection[int]) -> dict[int, int]:
         return {feature: self._postings[feature] for feature in features if feature in self._postings}
-
-    def iter_postings(self) -> Iterator[tuple[int, int]]:
-        yield from self._postings.items()
 
 
 def is_concept_size(size: int, page_count: int) -> bool:

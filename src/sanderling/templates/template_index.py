@@ -18,7 +18,7 @@ from sanderling.db.connection import Connection, apply_migrations, connect_sqlit
 from sanderling.db.schema.templates import MIGRATIONS
 from sanderling.models import Reason, UrlState
 from sanderling.storage.collection import StoredCollection
-from sanderling.templates.concept_averaging import PageSets, count_concepts
+from sanderling.templates.concept_averaging import count_concepts
 from sanderling.templates.page_features import VIEWS, PageView, extract_features
 
 DATABASE = "structure.db"
@@ -209,10 +209,6 @@ def unpack_pages(packed: bytes) -> int:
 
 def _digest(url: str, title: str, fingerprint: bytes) -> int:
     return xxh64_intdigest(f"{url}\0{title}\0".encode("utf-8", "surrogatepass") + fingerprint) >> 1
-
-
-def build_page_sets(views: Sequence[PageView]) -> PageSets:
-    return PageSets([extract_features(view) for view in views])
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def run(call: CommandCall) -> int:
         raise UsageError("no seed given: sanderling crawl https://example.org/")
     existed, was_empty = call.collection.exists(), is_empty_folder(call.collection)
     if call.args.clean:
-        validate_request(request, is_new=True)  # a slip of the pen must not cost what is there
+        validate_request(request, is_new=True)  # a typo must not delete the collection
     with (
         park_workers(request.workers.park, call.collection),
         clean_collection(call, request) as engine,

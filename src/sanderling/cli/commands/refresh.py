@@ -100,7 +100,7 @@ def run(call: CommandCall) -> int:
         )
     if not summary.visited and is_collection_empty(call):
         print(f"sanderling: {call.collection} contains no pages; run sanderling crawl first", file=sys.stderr)
-    with suppress(BrokenPipeError):  # who asked did not wait; how it ended is said by the exit code
+    with suppress(BrokenPipeError):  # the reader closed the pipe; the exit code reports the result
         print_summary(call, summary)
     if summary.due and not summary.visited and summary.unreachable and summary.finish_reason == FinishReason.DONE:
         return EXIT_FAILED

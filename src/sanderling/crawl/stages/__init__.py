@@ -2,7 +2,7 @@
 
 Stages write to the transaction that the pipeline has opened:
 
-* `visit_batch`: drop expired leases, detect missing pages, resolve redirects (`redirects`, `redirect_loops`)
+* `visit_batch`: drop expired leases, detect missing pages, resolve redirects (`redirects`)
 * `discovered_urls`, `resources`, `sitemaps`, `tvi_stage`: enqueue new URLs and read lists that sites publish
 * `archive_pages`: append WARC records, write catalog rows
 * `change_detection`: classify changes, schedule the next visits
