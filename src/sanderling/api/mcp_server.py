@@ -179,4 +179,4 @@ def _parse_version(text: str) -> int | str | None:
 
 
 def _format_time(time: datetime | None) -> str | None:
-    return time.isoformat(timespec="seconds") if time else None
+    return time.isoformat(timespec="microseconds") if time else None
