@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sanderling.api.page import PageVersion, to_datetime
 from sanderling.changes.feed import ReportedChange, summarize_change
 from sanderling.changes.render import render_lines
-from sanderling.changes.word_diff import DiffOperation
+from sanderling.changes.word_diff import DiffOperation, DiffPiece
 from sanderling.changes.word_report import DiffReport, ParagraphDiff
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class Diff:
         return self.as_text()
 
 
-def _render_piece(piece: object) -> str:
-    operation, text = piece.operation, escape(piece.text)  # type: ignore[attr-defined]
+def _render_piece(piece: DiffPiece) -> str:
+    operation, text = piece.operation, escape(piece.text)
     tag = HTML_TAGS.get(operation)
     return f"<{tag}>{text}</{tag}>" if tag else text
 

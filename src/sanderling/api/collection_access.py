@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from sanderling.api.change import Change
 from sanderling.api.collection_reader import CollectionReader
-from sanderling.api.crawl_run import CrawlRun
+from sanderling.api.crawl_run import CrawlRun, StartHook, TickHook
 from sanderling.api.crawl_settings import Settings, SettingValues
 from sanderling.api.page import Page
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
@@ -58,8 +58,8 @@ class Collection(CollectionReader):
             raise UsageError("no URL given: collection.crawl('https://example.org/')")
         request = self.settings.merge(**settings).build_request(urls)
 
-        def run(on_start: object, on_tick: object) -> CrawlSummary:
-            return crawl(self.folder, request, on_start=on_start, on_tick=on_tick)  # type: ignore[arg-type]
+        def run(on_start: StartHook, on_tick: TickHook) -> CrawlSummary:
+            return crawl(self.folder, request, on_start=on_start, on_tick=on_tick)
 
         self._stop_abandoned_run()
         return CrawlRun(self, run, on_page, on_change).start()
@@ -77,8 +77,8 @@ class Collection(CollectionReader):
         request = self.settings.merge(**settings).build_request((), stored)
         mode = RefreshMode.ALL if every_page else RefreshMode.ONCE
 
-        def run(on_start: object, on_tick: object) -> RefreshSummary:
-            return refresh(self.folder, request, mode, on_start=on_start, on_tick=on_tick)  # type: ignore[arg-type]
+        def run(on_start: StartHook, on_tick: TickHook) -> RefreshSummary:
+            return refresh(self.folder, request, mode, on_start=on_start, on_tick=on_tick)
 
         self._stop_abandoned_run()
         return CrawlRun(self, run, on_page, on_change).start()

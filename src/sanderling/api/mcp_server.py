@@ -118,8 +118,8 @@ class CrawlingTools(_Tools):
 
     async def crawl(self, url: str, limit: int = 50) -> JsonObject:
         """Crawl a site into the collection, politely, and return the number of stored pages."""
-        settings = {"limit": _clamp(limit, MAX_CRAWLED_PAGES)}
-        summary = await self._run(lambda collection: collection.crawl(url, **settings).wait())  # type: ignore[arg-type]
+        most = _clamp(limit, MAX_CRAWLED_PAGES)
+        summary = await self._run(lambda collection: collection.crawl(url, limit=most).wait())
         return {"finish_reason": summary.finish_reason, "fetched": summary.fetched, "pages": summary.pages}
 
     async def refresh(self) -> JsonObject:
