@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CHART = Path("docs/images/crawl.svg")
 OURS = "sanderling"
 MB = 1_000_000
-QUIET = 0.1  # of the machine may be used by others before a run is called unfair
+QUIET = 0.1  # largest share of the machine used by other processes in a fair run
 
 
 def table(every: "Sequence[Run]") -> str:
@@ -24,8 +24,8 @@ def table(every: "Sequence[Run]") -> str:
     runs = best(every)
     ours = next((run for run in runs if run.name == OURS), None)
     names = (
-        "crawler, pages/s, we are, in the middle round, we are there, CPU-s per 1000 pages, peak memory, found,"
-        " asked twice, others used, keeps"
+        "crawler, pages/s, times ours, median, times ours, CPU-s per 1000 pages, peak memory, found,"
+        " duplicate requests, other load, output"
     )
     head = f"| {names.replace(', ', ' | ')} |"
     lines = [head, "|---|" + "---:|" * 9 + "---|"]
@@ -57,7 +57,7 @@ def best(runs: "Sequence[Run]") -> "list[Run]":
 
 
 def middle(runs: "Sequence[Run]", name: str) -> float:
-    """The speed of a crawler in the middle of its runs: the best may have been luck."""
+    """Return the median speed of a crawler."""
     return median(run.pages_per_second for run in runs if run.name == name)
 
 
@@ -69,13 +69,13 @@ def line(run: "Run") -> str:
     return (
         f"{run.name}: {run.seen.pages} pages in {run.cost.wall_seconds:.1f} s = {run.pages_per_second:.0f}/s, "
         f"{run.cpu_per_thousand:.2f} CPU-s per 1000, {run.cost.peak_bytes / MB:.0f} MB, "
-        f"{100 * run.complete:.1f} % found, {run.seen.repeats} twice, {run.seen.requests} requests, "
-        f"others used {run.disturbance:.0%} of the machine"
+        f"{100 * run.complete:.1f} % found, {run.seen.repeats} duplicate requests of {run.seen.requests}, "
+        f"other load {run.disturbance:.0%}"
     )
 
 
 def targets(every: "Sequence[Run]") -> str:
-    """Our aims, and whether the best runs met them."""
+    """List the targets and whether the best runs met them."""
     runs = best(every)
     by_name = {run.name: run for run in runs}
     if OURS not in by_name:
@@ -93,7 +93,9 @@ def targets(every: "Sequence[Run]") -> str:
     aims.append(f"- all reachable pages found: {100 * ours.complete:.2f} % {_format_result(ours.complete == 1)}")
     worst = max(run.disturbance for run in runs)
     if worst > QUIET:
-        aims.append(f"- NOT a fair run: others used up to {worst:.0%} of the machine; repeat it on a quiet one")
+        aims.append(
+            f"- NOT a fair run: other processes used up to {worst:.0%} of the machine; repeat it on an idle one"
+        )
     return "\n".join(aim for aim in aims if aim)
 
 
@@ -118,8 +120,8 @@ def write(every: "Sequence[Run]", sites: Sequence[str], pages: int, rounds: int)
     text = (
         f"{pages:,} reachable pages of {size:.0f} KB ({', '.join(sites)}), nginx on loopback, {where}; "
         f"the fastest of {rounds} rounds each.\n\n{table(every)}\n\n"
-        f"Aims of this project, in this run:\n\n{targets(every)}\n\n"
-        f"![pages per second]({CHART.relative_to('docs')})"
+        f"Targets:\n\n{targets(every)}\n\n"
+        f"![pages per second](../{CHART.relative_to('docs')})"
     )
     put("crawl", text)
 

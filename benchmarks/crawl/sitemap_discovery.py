@@ -56,11 +56,11 @@ def main() -> None:
             write_sitemap(root, server.url, named)
             by_maps = found(root, server.url, Path(folder) / "maps") & set(named)
     text = "\n".join([
-        f"{options.site}: {len(named):,} pages in the sitemap, {len(named) - len(by_links):,} of them behind no link.",
-        "", "| way | pages found | of the sitemap |", "|---|---:|---:|",
-        f"| links alone | {len(by_links):,} | {len(by_links) / len(named):.1%} |",
-        f"| with the sitemap | {len(by_maps):,} | {len(by_maps) / len(named):.1%} |",
-        "", f"With the sitemap {len(by_maps) / len(by_links) - 1:+.0%} pages. Aim: every page of the sitemap is found "
+        f"{options.site}: {len(named):,} pages in the sitemap, {len(named) - len(by_links):,} of them without links.",
+        "", "| method | pages found | of the sitemap |", "|---|---:|---:|",
+        f"| links only | {len(by_links):,} | {len(by_links) / len(named):.1%} |",
+        f"| links and sitemap | {len(by_maps):,} | {len(by_maps) / len(named):.1%} |",
+        "", "Target: all pages of the sitemap are found "
         + ("(met)" if len(by_maps) == len(named) else "(NOT met)"),
     ])  # fmt: skip
     print(text)

@@ -181,7 +181,7 @@ def abilities() -> tuple[float, ...]:
 
 
 def measure(pages: int, seeds: Sequence[int], bounded: bool) -> list[Result]:
-    """Crawl the same web with every schedule; means over the seeds."""
+    """Crawl the same web with every assignment strategy; means over the seeds."""
     runs = {name: [Simulation(name, pages, seed, bounded) for seed in seeds] for name in STRATEGIES}
     for crawls in runs.values():
         for crawl in crawls:
@@ -202,7 +202,7 @@ def table(results: Sequence[Result]) -> str:
     """A Markdown table, soonest first."""
     best = next(result for result in results if result.schedule == "ahp")
     lines = [
-        "| schedule | seconds | against ahp | links when ahp had ended | furthest from its ability | shares |",
+        "| assignment | seconds | times AHP | links when AHP ended | largest deviation from capacity | shares |",
         "|---|---:|---:|---:|---:|---|",
     ]
     for r in results:
@@ -216,7 +216,7 @@ def table(results: Sequence[Result]) -> str:
 
 
 def targets(results: Sequence[Result]) -> str:
-    """Our aims, and whether they were met."""
+    """List the targets and whether they were met."""
     by_name = {result.schedule: result for result in results}
     ours = by_name["ahp"]
     lines = []
@@ -224,7 +224,7 @@ def targets(results: Sequence[Result]) -> str:
         sooner = ours.seconds < by_name[name].seconds
         gain = ours.half / by_name[name].half - 1
         lines.append(
-            f"- sooner than {name}: {ours.seconds:,.0f} s against {by_name[name].seconds:,.0f} s, {gain:+.1%} links in "
+            f"- faster than {name}: {ours.seconds:,.0f} s against {by_name[name].seconds:,.0f} s, {gain:+.1%} links in "
             f"equal time {_format_result(sooner)}"
         )
     off = max(abs(share / able - 1) for share, able in zip(ours.shares, abilities(), strict=True))
@@ -247,11 +247,11 @@ def main() -> int:
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + 3)
     parts = [
-        f"Four workers whose abilities are as {' : '.join(f'{a:.0%}' for a in abilities())}; {options.pages:,} pages "
-        "on many hosts, three seeds; a simulation with the crawler's own scheduler."
+        f"Four workers with capacities {' : '.join(f'{a:.0%}' for a in abilities())}; {options.pages:,} pages on many "
+        "hosts, three seeds; a simulation with the production scheduler."
     ]
-    for bounded, what in ((False, "As in the thesis: all that is ready is given away at once."),
-                          (True, f"As in the crawler: a worker has at most {MAX_TASKS} URLs.")):  # fmt: skip
+    for bounded, what in ((False, "As in the thesis: all ready URLs are assigned at once."),
+                          (True, f"As in the crawler: a worker holds at most {MAX_TASKS} URLs.")):  # fmt: skip
         results = measure(options.pages, seeds, bounded)
         parts += [what, table(results), targets(results)]
     text = "\n\n".join(parts)

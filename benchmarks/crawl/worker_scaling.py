@@ -74,7 +74,7 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 class Stillness(threading.Thread):
@@ -158,7 +158,7 @@ def table(runs: list[Run]) -> str:
     """A Markdown table."""
     shown = any(run.choosing for run in runs)
     lines = [
-        "| workers | pages/s | against one | distinct URLs | fetches |" + (" choosing |" if shown else ""),
+        "| workers | pages/s | relative | distinct URLs | fetches |" + (" assignment |" if shown else ""),
         "|---:|---:|---:|---:|---:|" + ("---:|" if shown else ""),
     ]
     first = runs[0].pages_per_second
@@ -178,11 +178,11 @@ def fast(pages: int) -> str:
     overlap = max(run.fetches - run.pages for run in runs)
     most = max(run.choosing for run in runs)
     return (
-        f"A site of {pages:,} pages that nginx serves as fast as it is asked, on {os.cpu_count()} cores that"
-        f" coordinator, migrants and nginx share; choosing is its share of the coordinator's processor time."
+        f"A site of {pages:,} pages served by nginx; coordinator, workers and nginx share {os.cpu_count()} cores."
+        f" Assignment: share of the coordinator's CPU time."
         f"\n\n{table(runs)}\n\n"
-        f"- overlap, fetches beyond the distinct URLs: {overlap} {_format_result(overlap == 0)}\n"
-        f"- choosing below 5 % of the coordinator's time: {most:.1%} at most {_format_result(most < 0.05)}"
+        f"- duplicate fetches: {overlap} {_format_result(overlap == 0)}\n"
+        f"- assignment below 5 % of the coordinator's CPU time: {most:.1%} {_format_result(most < 0.05)}"
     )
 
 
@@ -200,8 +200,8 @@ def main() -> int:
     runs = [measure(workers, options.pages, options.seconds) for workers in (1, 2, 4)]
     ratio = runs[-1].pages_per_second / runs[0].pages_per_second
     text = (
-        f"Four hosts that need {options.seconds:g} s for a page, one connection for each migrant and host: one migrant "
-        f"can fetch {len(HOSTS) / options.seconds:g} pages/s at best.\n\n"
+        f"Four hosts that take {options.seconds:g} s per page, one connection per worker and host: one worker fetches "
+        f"at most {len(HOSTS) / options.seconds:g} pages/s.\n\n"
         f"{table(runs)}\n\n- at least {AIM} times from one to four workers: {ratio:.2f} "
         f"{_format_result(ratio >= AIM)}\n\n{fast(options.fast)}"
     )

@@ -206,7 +206,7 @@ def report(rounds: Sequence[Sequence[Mark]]) -> str:
     marks = rounds[0]
     first, *_ = marks
     lines = [
-        "| known URLs | pages/s of the coordinator | of the first | CPU per page | memory | database |",
+        "| known URLs | pages/s of the coordinator | relative | CPU per page | memory | database |",
         "|---:|---:|---:|---:|---:|---:|",
     ]
     lines += [
@@ -230,7 +230,7 @@ def aims(by_size: dict[int, Mark], shares: Sequence[float]) -> list[str]:
         share, rounds = shares[(len(shares) - 1) // 2], ", ".join(f"{one:.0%}" for one in shares)
         out.append(
             f"- at 1 million known URLs at least 80 % of the speed at 10 thousand: {share:.0%} {_met(share >= 0.8)}, "
-            f"the middle of {len(shares)} rounds ({rounds})"
+            f"median of {len(shares)} rounds ({rounds})"
         )
     if million:
         size = million.memory_bytes / 1e6
@@ -258,9 +258,9 @@ def main() -> int:
     print(text)
     if options.write:
         intro = (
-            f"The real coordinator with all that it stores; workers are made up and bring pages with {DEGREE} links, "
-            f"at least {FRESH} of them new (`benchmarks/frontier/known_urls.py`). Their time is subtracted. "
-            f"Each line is measured over the {WINDOW:,} pages that follow; each pays for writing back links.\n\n"
+            f"The real coordinator and its tables; simulated workers report pages with {DEGREE} links, "
+            f"at least {FRESH} of them new. Their time is subtracted. "
+            f"Each row covers the next {WINDOW:,} pages, including back links.\n\n"
         )
         put("frontier", intro + text)
     return 0

@@ -1,10 +1,11 @@
-"""Write the output of a benchmark into a document, between its two markers."""
+"""Write the output of a benchmark into a document, between its two markers, with the date."""
 
 import io
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
@@ -19,7 +20,7 @@ class Tee(io.TextIOBase):
         self.text = ""
 
     def write(self, text: str) -> int:
-        """Both at once."""
+        """Print and record the text."""
         self.text += text
         self.screen.write(text)
         self.screen.flush()
@@ -37,9 +38,11 @@ def written(name: str, wanted: bool) -> Iterator[None]:
 
 
 def put(name: str, text: str, document: Path = DOCUMENT) -> None:
-    """Replace the text between the markers of this name."""
+    """Replace the text between the markers of this name; it begins with the date of the measurement."""
     whole = document.read_text()
     marks = re.compile(rf"(<!-- {re.escape(name)}: [^>]*-->\n).*?(<!-- end of {re.escape(name)} -->)", re.DOTALL)
     if not marks.search(whole):
         raise SystemExit(f"{document} has no marks for {name}")
-    document.write_text(marks.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", whole))
+    document.write_text(
+        marks.sub(lambda found: f"{found[1]}\nMeasured {datetime.now(UTC):%Y-%m-%d}.\n\n{text}\n\n{found[2]}", whole)
+    )

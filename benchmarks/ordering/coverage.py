@@ -61,15 +61,13 @@ def measure() -> list[tuple[int, int, float, float | None]]:
 
 def table(rows: list[tuple[int, int, float, float | None]]) -> str:
     """A Markdown table, and how the cost grows."""
-    lines = ["| links | pages | seconds | µs per link | as printed, seconds |", "|---:|---:|---:|---:|---:|"]
+    lines = ["| links | pages | seconds | µs per link | seconds, as published |", "|---:|---:|---:|---:|---:|"]
     for links, pages, ours, theirs in rows:
         said = f"{theirs:.3f}" if theirs is not None else "-"
         lines.append(f"| {links:,} | {pages:,} | {ours:.3f} | {1e6 * ours / links:.2f} | {said} |")
     (few, _, quick, _), (many, _, slow, _) = rows[1], rows[-1]
     power = log(slow / quick) / log(many / few)
-    return "\n".join(
-        [*lines, "", f"From {few:,} to {many:,} links the cost grows with their number to the power {power:.2f}."]
-    )
+    return "\n".join([*lines, "", f"From {few:,} to {many:,} links the cost grows with exponent {power:.2f}."])
 
 
 def main() -> None:

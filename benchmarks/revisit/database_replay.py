@@ -1,6 +1,6 @@
-"""A crawler that lives through a trace with all its rows in a database, as `refresh` keeps them: diary, tables and all.
+"""Replay a trace with the revisit schedule in a database, as `refresh` keeps it.
 
-Slower than `visits.Crawler`, which keeps rows in memory; a test sees that both make the same visits.
+Slower than `trace_replay.Crawler`; a test checks that both make the same visits.
 """
 
 from benchmarks.revisit.histories import DAY, Held, Trace
@@ -18,39 +18,39 @@ KNOWN = (
 
 
 class StoredCrawler:
-    """The production diary over the pages of a trace."""
+    """The production schedule over the pages of a trace."""
 
     def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, db: Connection) -> None:
         self.db, self.trace, self.interval = db, trace, interval
-        self.diary = RevisitSchedule(db, policy)
+        self.schedule = RevisitSchedule(db, policy)
         self.visits: list[tuple[float, int]] = []
         db.execute("INSERT INTO hosts (id, name) VALUES (1, ?)", (f"http://{SITE}",))
 
     def allow(self, pages: int) -> None:
-        """Follow the number of pages with the budget."""
-        self.diary.planner.budget = RevisitBudget(max(pages, 1) / (self.interval * DAY))
+        """Set the budget for this number of pages."""
+        self.schedule.planner.budget = RevisitBudget(max(pages, 1) / (self.interval * DAY))
 
     def enter(self, number: int, now: float) -> None:
-        """A page is born, and fetched."""
+        """Add a new page, fetched now."""
         with transaction(self.db):
             self.db.execute(KNOWN, (number, self._path(number)))
-            self.diary.schedule_visits([self._facts(number, now, 0.0, False)])
+            self.schedule.schedule_visits([self._facts(number, now, 0.0, False)])
 
     def leave(self, number: int) -> None:
-        """A page is no more."""
+        """Remove a deleted page."""
         with transaction(self.db):
-            self.diary.delete_pages([number])
+            self.schedule.delete_pages([number])
 
-    def hear(self, number: int, at: float, now: float) -> None:
-        """It reads no sitemap."""
+    def announce(self, number: int, at: float, now: float) -> None:
+        """Ignore announcements."""
 
     def turn(self, now: float, room: int, held: Held) -> int:
-        """Visit as many pages as there is room for."""
+        """Visit at most `room` pages. Returns the number of visits."""
         with transaction(self.db):
-            chosen = [row.url_id for row in self.diary.load_due(now, room, include_early=True)]
+            chosen = [row.url_id for row in self.schedule.load_due(now, room, include_early=True)]
         before = {number: held.since[number] for number in chosen}
         with transaction(self.db):
-            self.diary.schedule_visits([self._facts(n, now, before[n], held.look(n, now)) for n in chosen])
+            self.schedule.schedule_visits([self._facts(n, now, before[n], held.look(n, now)) for n in chosen])
         self.visits += [(now, number) for number in chosen]
         return len(chosen)
 

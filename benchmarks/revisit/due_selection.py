@@ -1,8 +1,8 @@
-"""How long it takes to choose what to visit among a million pages, and whether memory stays flat.
+"""Measure the time and memory of selecting due pages among a million.
 
-The real diary and its tables, in a collection of made-up pages with learned histories; half of them are due. Each batch
-is chosen, taken for visited, and planned anew, as a refresh does it. Only the choosing is timed against the aim. As
-many batches as are measured go before, so that caches are full.
+Uses the production schedule and its tables with synthetic pages and histories; half of them are due. Each batch is
+selected, recorded as visited, and planned again, as a refresh does. Only the selection has a target. Caches are filled
+by as many batches beforehand.
 
 python -m benchmarks.revisit.due_selection [--records 1000000] [--batches 50] [--write]
 """
@@ -33,19 +33,19 @@ BATCH = 500
 
 
 class Timed(Struct, frozen=True):
-    """What choosing cost."""
+    """CPU time of selecting and planning one batch."""
 
-    way: str
-    median_ms: float  # of processor time
+    budget: str
+    median_ms: float  # CPU time
     worst_ms: float
-    wall_ms: float  # the median by the clock on the wall
-    plan_ms: float  # to plan the batch anew, afterwards
+    wall_ms: float  # median
+    plan_ms: float  # planning the batch again
     memory_before: int
     memory_after: int
 
 
 def fill(db: Connection, records: int) -> None:
-    """Make up pages with histories; due times lie evenly around now."""
+    """Insert pages with histories and due times spread evenly around now."""
     dice = random.Random(1)
     with transaction(db):
         db.executemany("INSERT INTO hosts (id, name) VALUES (?, ?)", [(n, f"http://h{n}.test") for n in range(HOSTS)])
@@ -68,51 +68,51 @@ def _history(dice: random.Random) -> bytes:
 
 
 def measure(db: Connection, way: str, batches: int) -> Timed:
-    """Choose and plan batch after batch."""
-    diary = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], parse_budget(way) if way else None)
-    choosing: list[float] = []
-    waiting: list[float] = []
+    """Select and plan batches; the first half fills caches."""
+    schedule = RevisitSchedule(db, POLICIES[DEFAULT_POLICY], parse_budget(way) if way else None)
+    selecting: list[float] = []
+    wall_times: list[float] = []
     planning: list[float] = []
     before = 0
     for number in range(2 * batches):
         if number == batches:
-            choosing, waiting, planning, before = [], [], [], memory()
+            selecting, wall_times, planning, before = [], [], [], read_memory()
         now = NOW + 60.0 * number
         start, wall = time.process_time(), time.perf_counter()
         with transaction(db):
-            rows = diary.load_due(now, BATCH, include_early=bool(way))
-        choosing.append(time.process_time() - start)
-        waiting.append(time.perf_counter() - wall)
+            rows = schedule.load_due(now, BATCH, include_early=bool(way))
+        selecting.append(time.process_time() - start)
+        wall_times.append(time.perf_counter() - wall)
         start = time.process_time()
         with transaction(db):
-            diary.schedule_visits([_facts(row.url_id, now) for row in rows])
+            schedule.schedule_visits([_facts(row.url_id, now) for row in rows])
         planning.append(time.process_time() - start)
-    chosen, worst, waited, planned = (
-        1000 * t for t in (median(choosing), max(choosing), median(waiting), median(planning))
+    selected, worst, waited, planned = (
+        1000 * t for t in (median(selecting), max(selecting), median(wall_times), median(planning))
     )
-    return Timed(way or "no budget", chosen, worst, waited, planned, before, memory())
+    return Timed(way or "none", selected, worst, waited, planned, before, read_memory())
 
 
 def _facts(url: int, now: float) -> VisitFacts:
     return VisitFacts(url, f"h{url % HOSTS}.test", f"/d{url % 97}/p{url}.html", now, now - DAY, url % 5 == 0, 6)
 
 
-def memory() -> int:
-    """Bytes this process holds."""
+def read_memory() -> int:
+    """Return the resident bytes of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
 def report(records: int, found: list[Timed]) -> str:
-    """A table, and whether the aim was met."""
+    """Format a table and whether the target was met."""
     lines = [
-        f"{records:,} pages on {HOSTS:,} hosts, {BATCH} chosen at a time.",
+        f"{records:,} pages on {HOSTS:,} hosts, {BATCH} per batch.",
         "",
-        "| way | choose, median | worst | median by the wall clock | plan anew | memory before | memory after |",
+        "| budget | selection, median | maximum | median wall time | planning | memory before | after |",
         "|---|---:|---:|---:|---:|---:|---:|",
-        *(f"| {t.way} | {t.median_ms:.1f} ms | {t.worst_ms:.1f} ms | {t.wall_ms:.1f} ms | {t.plan_ms:.0f} ms |"
+        *(f"| {t.budget} | {t.median_ms:.1f} ms | {t.worst_ms:.1f} ms | {t.wall_ms:.1f} ms | {t.plan_ms:.0f} ms |"
           f" {t.memory_before / 1e6:.0f} MB | {t.memory_after / 1e6:.0f} MB |" for t in found),
         "",
-        f"Aim: no more than {1000 * AIM:.0f} ms per batch, by the median "
+        f"Target: a median of at most {1000 * AIM:.0f} ms per batch "
         + ("(met)" if all(t.median_ms <= 1000 * AIM for t in found) else "(NOT met)"),
     ]  # fmt: skip
     return "\n".join(lines)

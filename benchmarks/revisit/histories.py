@@ -1,4 +1,4 @@
-"""Real change histories of pages, and how fresh and how old the copies are that a crawler held of them."""
+"""Real change histories of pages, and freshness and age of the copies of a crawler."""
 
 import json
 from bisect import bisect_right
@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 DAY = 86_400.0
-SPANS = {  # years of use, as the makers of the traces give them
+SPANS = {  # spans given by the authors of the traces
     "ota-contrib": (1672531200, 1767225600),
     "openbsd-www": (946684800, 1104537600),
     "httpd-manual": (1262304000, 1577836800),
@@ -20,26 +20,26 @@ SPANS = {  # years of use, as the makers of the traces give them
 
 
 class Life(Struct, frozen=True):
-    """One page: when its content became what, within the years of use."""
+    """Versions of a page within the span of the trace."""
 
     path: str
     born: float
     died: float
-    times: list[float]  # of birth and every change
-    versions: list[int]  # from then on; pages flap, so one may come again
+    times: list[float]  # of creation and each change
+    versions: list[int]  # from these times on; a version may return
 
     def at(self, now: float) -> int:
-        """The version that is there at a time."""
+        """Return the version at a time."""
         return self.versions[max(bisect_right(self.times, now) - 1, 0)]
 
     @property
     def rate(self) -> float:
-        """Changes a day, on average: what an oracle knows."""
+        """Mean changes per day, as known to the oracle."""
         return self.changes / max((self.died - self.born) / DAY, 1.0)
 
     @property
     def changes(self) -> int:
-        """Changes within the years of use."""
+        """Number of changes within the span."""
         return bisect_right(self.times, self.died) - bisect_right(self.times, self.born)
 
 
@@ -53,12 +53,12 @@ class Trace(Struct, frozen=True):
 
 
 def traces_in(folder: Path) -> list[str]:
-    """The names of the traces that are there, smallest first."""
+    """Return the names of the traces in the folder, smallest first."""
     return [path.stem for path in sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size)]
 
 
 def read(folder: Path, name: str, part: int = 1) -> Trace:
-    """One trace; perhaps only each so many-th hundred of its pages in order of their addresses, so that kin stay."""
+    """Read a trace; with `part`, every part-th hundred of its pages in URL order, which keeps directories together."""
     rows = [json.loads(line) for line in (folder / f"{name}.jsonl").open()]
     begin, end = SPANS.get(name) or _span(rows)
     pages = [life for row in sorted(rows, key=lambda row: str(row["page"])) if (life := _life(row, begin, end))]
@@ -66,7 +66,7 @@ def read(folder: Path, name: str, part: int = 1) -> Trace:
 
 
 def _span(rows: list[dict[str, object]]) -> tuple[float, float]:
-    """The last four years of a history that nobody gave years of use."""
+    """Return the last four years of a trace without a given span."""
     end = max(max(row["changes"] or [row["born"]]) for row in rows)  # type: ignore[call-overload]
     return end - 4 * 365 * DAY, end
 
@@ -84,7 +84,7 @@ def _life(row: dict[str, object], begin: float, end: float) -> Life | None:
 
 
 class Held:
-    """The copies a crawler holds: how long they were fresh, and how old they were when not."""
+    """Copies of a crawler, with total fresh time and age."""
 
     def __init__(self, pages: list[Life]) -> None:
         self.pages = pages
@@ -94,7 +94,7 @@ class Held:
         self.visits = 0
 
     def look(self, number: int, now: float) -> bool:
-        """Fetch a page; say whether it had changed."""
+        """Fetch a page. Returns whether it had changed."""
         self.visits += 1
         self.close(number, now)
         version = self.pages[number].at(now)
@@ -103,7 +103,7 @@ class Held:
         return changed
 
     def close(self, number: int, until: float) -> None:
-        """Count the time since the last look at a page."""
+        """Add the time since the last visit of a page."""
         if number not in self.since:
             return
         stale_at = 0.0
@@ -119,7 +119,7 @@ class Held:
 
 
 def _stretches(page: Life, since: float, until: float) -> Iterator[tuple[float, float, int]]:
-    """The times between changes, from one moment to another, with the version that was there."""
+    """Yield (start, end, version) between two times."""
     place = max(bisect_right(page.times, since) - 1, 0)
     while since < until:
         after = page.times[place + 1] if place + 1 < len(page.times) else until

@@ -1,8 +1,8 @@
-"""A second visit: what it costs to find every change of a real site.
+"""Measure the cost of finding all changes of a real site at the second visit.
 
-A documentation site is crawled, five in a hundred of its pages are changed, and it is visited again: once asking every
-page, once believing an honest sitemap. The server compresses and has honest validators. Bytes are those that came over
-the wire; the measure is the uncompressed size of the site.
+A documentation site is crawled, 5 % of its pages are changed, and it is visited again: once with conditional requests
+for all pages, once with a correct sitemap. The server compresses and sends validators. Bytes are counted on the wire
+and compared with the uncompressed size of the site.
 
 python -m benchmarks.revisit.second_crawl [--site python-django-doc] [--share 0.05] [--data DIR] [--write]
 """
@@ -35,7 +35,7 @@ WORDS = (
 
 
 class Visit(Struct, frozen=True):
-    """One way to come back."""
+    """Result of one method."""
 
     name: str
     requests: int
@@ -45,7 +45,7 @@ class Visit(Struct, frozen=True):
 
 
 def sanderling(*arguments: str) -> list[dict[str, object]]:
-    """Run a command as a user would; give the objects it prints."""
+    """Run a command. Returns the objects it prints."""
     run = [sys.executable, "-m", "sanderling", *arguments, "--json", "--quiet"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
@@ -102,7 +102,7 @@ def come_back(name: str, source: Path, arguments: tuple[str, ...], share: float,
 
 
 def main() -> None:
-    """Measure both ways and print the table."""
+    """Measure both methods and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", default="python-django-doc")
     parser.add_argument("--share", type=float, default=0.05)
@@ -110,11 +110,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     root = unpacked(options.data / "sites", options.site) / SITES[options.site]
-    lines = ["| way | requests | changes found | unchanged bodies sent | bytes | share of the site |"]
+    lines = ["| command | requests | changes found | unchanged bodies sent | bytes | of the site |"]
     lines.append("|---|---:|---:|---:|---:|---:|")
     for name, arguments, with_map in (
-        ("every page asked (`refresh --all`)", ("--all", "--no-sitemaps"), False),
-        ("an honest sitemap believed (`refresh`)", (), True),
+        ("`refresh --all`, conditional requests", ("--all", "--no-sitemaps"), False),
+        ("`refresh`, correct sitemap", (), True),
     ):
         visit, size = come_back(name, root, arguments, options.share, with_map)
         lines.append(

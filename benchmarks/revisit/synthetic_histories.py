@@ -1,4 +1,4 @@
-"""Made-up change histories of five kinds of sites, for those who have no real ones, and against rules that fit those.
+"""Generate synthetic change histories of five kinds of sites, which the policies were not tuned for.
 
 python -m benchmarks.revisit.synthetic_histories DIR [--pages 600] [--seed 1], then SANDERLING_TRACES=DIR python -m
 benchmarks.revisit.freshness
@@ -20,7 +20,7 @@ Times = list[float]
 
 
 def steady(dice: Random, rate: float, begin: float = 0.0, end: float = DAYS) -> Times:
-    """Changes at random, at one rate."""
+    """Return changes of a Poisson process."""
     times, at = [], begin + dice.expovariate(rate)
     while at < end:
         times.append(at)
@@ -29,28 +29,28 @@ def steady(dice: Random, rate: float, begin: float = 0.0, end: float = DAYS) -> 
 
 
 def slow(dice: Random, folder: int) -> Times:  # noqa: ARG001  one shape for all kinds
-    """Each page for itself, from days to decades."""
+    """Independent pages with intervals from days to decades."""
     return steady(dice, dice.lognormvariate(log(1 / 200), 1.7))
 
 
 def fast(dice: Random, folder: int) -> Times:  # noqa: ARG001
-    """A site of news: most pages change within days."""
+    """A news site: most pages change within days."""
     return steady(dice, dice.lognormvariate(log(1 / 6), 1.0))
 
 
 def folders(dice: Random, folder: int) -> Times:
-    """Folders with habits of their own: some are never touched, some every week."""
+    """Directories with different rates, from never to weekly."""
     return steady(dice, (1 / 2000, 1 / 300, 1 / 60, 1 / 10)[folder % 4] * dice.lognormvariate(0, 0.5))
 
 
 def batches(dice: Random, folder: int) -> Times:
-    """Half of a folder is published at once, now and then; little changes in between."""
+    """Half of a directory is published at once at times; few changes in between."""
     together = steady(Random(folder), 1 / 90)
     return sorted(steady(dice, 1 / 1000) + [at + 0.01 * dice.random() for at in together if dice.random() < 0.5])
 
 
 def bursts(dice: Random, folder: int) -> Times:  # noqa: ARG001
-    """Quiet for months, then several changes within a week."""
+    """No changes for months, then several within a week."""
     starts = steady(dice, dice.lognormvariate(log(1 / 250), 0.8))
     return sorted(at for start in starts for at in [start, *steady(dice, 1 / 2, start, start + 7)])
 
@@ -65,7 +65,7 @@ KINDS: dict[str, Callable[[Random, int], Times]] = {
 
 
 def history(kind: str, number: int, seed: int) -> dict[str, object]:
-    """One page as traces write it."""
+    """Return a page in the format of traces."""
     dice, folder = Random(f"{kind} {number} {seed}"), number % FOLDERS
     changes = [START + int(at * DAY) for at in KINDS[kind](dice, folder)]
     page = f"f{folder}/page-{number}.html"

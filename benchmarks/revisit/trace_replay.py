@@ -1,4 +1,4 @@
-"""A crawler that lives through a trace with a simulated clock: the production planner, or an oracle beside it."""
+"""Replay a trace with a simulated clock, using the production planner or an oracle."""
 
 import time
 from collections.abc import Iterable
@@ -20,38 +20,38 @@ TURNS = 14  # per interval, but at least one a day
 class Crawler:
     """The production planner over the pages of a trace."""
 
-    def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, told: bool) -> None:
-        self.shelf = MemoryPlanStore()
-        self.planner = Planner(policy, self.shelf)
+    def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, in_sitemap: bool) -> None:
+        self.plans = MemoryPlanStore()
+        self.planner = Planner(policy, self.plans)
         self.trace, self.interval = trace, interval
-        self.told = {n for n in range(len(trace.pages)) if told and n % 2}
+        self.in_sitemap = {n for n in range(len(trace.pages)) if in_sitemap and n % 2}
 
     def allow(self, pages: int) -> None:
-        """Follow the number of pages with the budget."""
+        """Set the budget for this number of pages."""
         self.planner.budget = RevisitBudget(max(pages, 1) / (self.interval * DAY))
 
     def enter(self, number: int, now: float) -> None:
-        """A page is born, and fetched."""
+        """Add a new page, fetched now."""
         row = self.planner.add_page(number, f"http://site.test/{self.trace.pages[number].path}", now)
-        if number in self.told:
+        if number in self.in_sitemap:
             row = self.planner.apply_hint(row, RevisitHint(now), Announcer.SITEMAP, now)
-        self.shelf.update_rows([row])
+        self.plans.update_rows([row])
 
     def leave(self, number: int) -> None:
-        """A page is no more."""
-        self.planner.remove_page(self.shelf.rows[number])
-        self.shelf.delete_row(number)
+        """Remove a deleted page."""
+        self.planner.remove_page(self.plans.rows[number])
+        self.plans.delete_row(number)
 
-    def hear(self, number: int, at: float, now: float) -> None:
-        """A page changed; if it is in the sitemap, that says so."""
-        row = self.shelf.rows.get(number)
-        if row is not None and number in self.told:
-            self.shelf.update_rows([self.planner.apply_announcement(row, at, Announcer.SITEMAP, now)])
+    def announce(self, number: int, at: float, now: float) -> None:
+        """Announce a change if the page is in the sitemap."""
+        row = self.plans.rows.get(number)
+        if row is not None and number in self.in_sitemap:
+            self.plans.update_rows([self.planner.apply_announcement(row, at, Announcer.SITEMAP, now)])
 
     def turn(self, now: float, room: int, held: Held) -> int:
-        """Visit as many pages as there is room for."""
+        """Visit at most `room` pages. Returns the number of visits."""
         rows = self.planner.select_due(now, room, include_early=True)
-        self.shelf.update_rows([self._visit(row, now, held) for row in rows])
+        self.plans.update_rows([self._visit(row, now, held) for row in rows])
         self.planner.replan_oldest(now, len(rows))
         return len(rows)
 
@@ -59,18 +59,19 @@ class Crawler:
         return self.planner.record_visit(row, Observation(now, held.look(row.id, now)))
 
 
-class Insider:
-    """One who knows of a trace what nobody can, and keeps when each page was visited last."""
+class Oracle:
+    """Knows the true mean rate of every page and visits by value (Cho and Garcia-Molina)."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, trace: Trace) -> None:
         import numpy
 
         self.np = numpy
-        self.last = numpy.zeros(count)
-        self.here = numpy.zeros(count, bool)
+        self.last = numpy.zeros(len(trace.pages))
+        self.here = numpy.zeros(len(trace.pages), bool)
+        self.rates = numpy.array([max(page.rate, 1e-9) for page in trace.pages])
 
     def allow(self, pages: int) -> None:
-        """Nothing to learn from it."""
+        """Ignore the budget: visits are limited per turn."""
 
     def enter(self, number: int, now: float) -> None:
         self.last[number], self.here[number] = now / DAY, True
@@ -78,16 +79,8 @@ class Insider:
     def leave(self, number: int) -> None:
         self.here[number] = False
 
-    def hear(self, number: int, at: float, now: float) -> None:
-        """It reads no sitemap."""
-
-
-class Oracle(Insider):
-    """Knows the true mean rate of every page, and visits what is worth most by it (Cho and Garcia-Molina)."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(len(trace.pages))
-        self.rates = self.np.array([max(page.rate, 1e-9) for page in trace.pages])
+    def announce(self, number: int, at: float, now: float) -> None:
+        """Ignore announcements."""
 
     def turn(self, now: float, room: int, held: Held) -> int:
         days = now / DAY - self.last
@@ -102,35 +95,35 @@ class Oracle(Insider):
 
 
 class Cell(Struct, frozen=True):
-    """What came of one policy on one trace at one budget."""
+    """Result of a policy on a trace at one budget."""
 
     freshness: float
     age: float  # days
     visits: int
-    seconds: float  # of this machine
+    seconds: float  # CPU time
 
 
 class Visitor(Protocol):
-    """Who lives through a trace."""
+    """A crawler in a replay."""
 
     def allow(self, pages: int) -> None:
-        """Follow the number of pages with the budget."""
+        """Set the budget for this number of pages."""
 
     def enter(self, number: int, now: float) -> None:
-        """A page is born, and fetched."""
+        """Add a new page, fetched now."""
 
     def leave(self, number: int) -> None:
-        """A page is no more."""
+        """Remove a deleted page."""
 
-    def hear(self, number: int, at: float, now: float) -> None:
-        """A page changed; somebody may say so."""
+    def announce(self, number: int, at: float, now: float) -> None:
+        """Receive an announcement of a change."""
 
     def turn(self, now: float, room: int, held: Held) -> int:
-        """Visit as many pages as there is room for."""
+        """Visit at most `room` pages. Returns the number of visits."""
 
 
 def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
-    """Live through a trace, turn by turn."""
+    """Replay a trace turn by turn."""
     started, held, step = time.process_time(), Held(trace.pages), min(interval / TURNS, 1.0) * DAY
     births = Timeline((page.born, n) for n, page in enumerate(trace.pages))
     deaths = Timeline((page.died, n) for n, page in enumerate(trace.pages))
@@ -138,7 +131,7 @@ def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
     now, alive, credit, entered = trace.begin, 0, 0.0, set[int]()
     while now < trace.end:
         for at, number in changes.until(now):
-            crawler.hear(number, at, now)
+            crawler.announce(number, at, now)
         for _, number in births.until(now):
             if trace.pages[number].died > now:
                 alive += 1
@@ -162,14 +155,14 @@ def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
 
 
 class Timeline:
-    """Events in order of time, taken as time goes by."""
+    """Events in order of time."""
 
     def __init__(self, events: Iterable[tuple[float, int]]) -> None:
         self.events = sorted(events)
         self.place = 0
 
     def until(self, now: float) -> list[tuple[float, int]]:
-        """Those that happened since the last question."""
+        """Return the events since the last call."""
         start = self.place
         while self.place < len(self.events) and self.events[self.place][0] <= now:
             self.place += 1

@@ -172,9 +172,9 @@ def main() -> None:
 def run(seeds: int, visits: int) -> None:
     """Let users loose on every collection."""
     suites = Path(os.environ["SANDERLING_SUITES"]) / "ir-collections"
-    print(f"{visits} visits, mean of {seeds} runs; nDCG@10 by popularity (evenly)\n")
-    print("| collection | words only | learned | gain | one click in ten hostile: gain | whole runs differ by"
-          " | the clicks themselves move it by |")  # fmt: skip
+    print(f"{visits} visits, mean of {seeds} runs; nDCG@10 weighted by popularity (unweighted)\n")
+    print("| collection | text only | learned | gain | gain, 10 % hostile clicks | difference"
+          " | effect of the hostile clicks |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for name in ("cran", "med", "cacm"):
         with tempfile.TemporaryDirectory() as scratch:

@@ -108,19 +108,19 @@ def speed(pages: int, seconds: float) -> None:
             f"{pages:,} pages indexed in {time.perf_counter() - began:.0f} s, {size_of(folder / 'index') / 1e6:.0f} MB"
             f"; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
         )
-        print(in_processor_time(folder))
-        print("| | questions/s | p50 ms | p99 ms | errors |\n|---|---|---|---|---|")
+        print(measure_cpu_time(folder))
+        print("| clients | queries/s | p50 ms | p99 ms | errors |\n|---|---|---|---|---|")
         with serving(folder) as port:
             hammer(port, 1, 2.0)
-            print(line("one searcher", hammer(port, 1, seconds)))
-            print(line("four searchers", hammer(port, 4, seconds)))
-            print(line("200 searchers", hammer(port, 200, seconds)))
+            print(line("one", hammer(port, 1, seconds)))
+            print(line("four", hammer(port, 4, seconds)))
+            print(line("200", hammer(port, 200, seconds)))
             with crawling(folder / "other") as busy:
-                print(line(f"one searcher, a crawl running{busy}", hammer(port, 1, seconds)))
+                print(line(f"one, during a crawl{busy}", hammer(port, 1, seconds)))
         print(f"\nLoad average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end.")
 
 
-def in_processor_time(folder: Path, count: int = 300) -> str:
+def measure_cpu_time(folder: Path, count: int = 300) -> str:
     """Measure the CPU time of a query without a network."""
     index = open_search_index(folder / "index", write=False)
     assert index is not None
@@ -132,7 +132,7 @@ def in_processor_time(folder: Path, count: int = 300) -> str:
         spans.append(time.process_time() - began)
     spans.sort()
     half, most = spans[count // 2], spans[int(count * 0.99)]
-    return f"One question takes {half * 1000:.1f} ms of processor time, one in a hundred {most * 1000:.1f} ms.\n"
+    return f"CPU time of a query: median {half * 1000:.1f} ms, 99th percentile {most * 1000:.1f} ms.\n"
 
 
 def question(words: Sequence[str], dice: random.Random) -> list[str]:
@@ -210,7 +210,8 @@ def cost(pages: int) -> None:
         for number in range(2):
             alone.append(crawl_rate(Path(scratch) / f"alone{number}", pages, index=False))
             together.append(crawl_rate(Path(scratch) / f"index{number}", pages, index=True))
-    print(f"alone {max(alone):.0f} pages/s, with the index {max(together):.0f}: {max(together) / max(alone):.0%}")
+    slow, fast = max(together), max(alone)
+    print(f"Crawl without index: {fast:.0f} pages/s; with index: {slow:.0f}, {slow / fast:.0%}")
 
 
 def crawl_rate(folder: Path, pages: int, *, index: bool) -> float:

@@ -87,10 +87,7 @@ PROSE = (
     "CHANGELOG.md",
     "Makefile",
 )
-PROSE_UNPOLISHED = (
-    "benchmarks/revisit/", "docs/measurements/benchmarks.md",
-    "tests/revisit/",
-)  # fmt: skip
+PROSE_UNPOLISHED = ("tests/revisit/",)
 NO_PROSE = (  # words of the papers, texts of test pages, this list
     "benchmarks/peers/", "docs/papers.md", "tests/architecture/test_style.py", "tests/changes/test_whole_pages.py",
     "tests/data/", "tests/support/whole_pages.py",

@@ -35,7 +35,8 @@ def trace(kind: str) -> Trace:
 def test_default_policy_beats_fixed_policy_on_synthetic_sites(kind: str) -> None:
     pages = trace(kind)
     uniform, learned = (
-        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, told=False)) for name in ("fixed", DEFAULT_POLICY)
+        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, in_sitemap=False))
+        for name in ("fixed", DEFAULT_POLICY)
     )
     oracle = replay(pages, 30.0, Oracle(pages))
     assert learned.visits == uniform.visits == oracle.visits
