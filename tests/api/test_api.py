@@ -3,6 +3,7 @@
 import asyncio
 import doctest
 import importlib
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -239,3 +240,55 @@ def test_examples_in_docstrings(name: str, folder: Path) -> None:
     result = doctest.testmod(importlib.import_module(name), extraglobs=values)
     assert result.attempted
     assert not result.failed
+
+
+def test_export_writes_pages_with_markdown_and_changes_as_dictionaries(folder: Path, site: Site) -> None:
+    change_price(site, "12.50")
+    with sanderling.open(folder, OPTIONS) as collection:
+        (change,) = collection.refresh(every_page=True).changes(kind="content")
+        exported = change.as_dict()
+        assert exported["url"] == site.root + "/"
+        assert "12" in str(exported["text"])
+        assert collection.export(folder / "pages.jsonl", text="markdown", pattern=site.root + "/") == 1
+        assert "Edition for 12.50 euro." in (folder / "pages.jsonl").read_text()
+        assert collection.export(folder / "changes.csv", what="changes") >= 1
+        with pytest.raises(sanderling.UsageError, match="links have no page content"):
+            collection.export(folder / "links.csv", what="links", data=True)
+
+
+def build_product(number: int) -> SitePage:
+    rows = "".join(f"<tr><th>label {name}</th><td>{number} {name}</td></tr>" for name in ("width", "height", "depth"))
+    body = (
+        f"<main><article class=product><h1>Lamp {number}</h1><div class=price><b>{number}.50</b> <i>EUR</i></div>"
+        f"<table class=facts>{rows}</table><ul class=tags><li><a href='/'>lamps</a></ul></article></main>"
+    )
+    return SitePage(f"<html><head><title>Lamp {number}</title></head><body>{body}</body></html>".encode())
+
+
+def test_similar_pages_of_a_sample_are_found(tmp_path: Path) -> None:
+    products = {f"/lamp/{number}": build_product(number) for number in range(12)}
+    pages = {"/": html(*products, "/about"), "/about": html("/", text="About us"), **products}
+    with Site(pages) as site, sanderling.open(tmp_path / "c", OPTIONS) as collection:
+        collection.crawl(site.root + "/").wait()
+        found = {page.url for page in collection.similar(site.root + "/lamp/3", site.root + "/lamp/4", limit=9)}
+        assert found
+        assert found <= {site.root + path for path in products}
+        with pytest.raises(sanderling.UsageError, match="not stored"):
+            collection.similar(site.root + "/unknown")
+
+
+def test_watches_are_added_checked_and_deleted(site: Site, tmp_path: Path) -> None:
+    with sanderling.open(tmp_path / "c", OPTIONS) as collection:
+        assert collection.watches() == []
+        collection.watch(site.root + "/", name="tables", every="1s", selector="main", condition="appears 12.50")
+        assert [watch.name for watch in collection.watches()] == ["tables"]
+        assert collection.check_watches() == []
+        change_price(site, "12.50")
+        time.sleep(1.1)  # the interval of the watch
+        assert [(watch.name, change.url) for watch, change in collection.check_watches()] == [
+            ("tables", site.root + "/")
+        ]
+        collection.unwatch("tables")
+        assert collection.watches() == []
+        with pytest.raises(sanderling.UsageError, match="not a valid CSS selector"):
+            collection.watch(site.root + "/", selector="[[")

@@ -120,6 +120,10 @@ class AsyncCollection:
         """Search the stored pages."""
         return await self.call(partial(self.collection.search, query, limit=limit, offset=offset))
 
+    async def export(self, path: str | Path, format: str = "", **options: Any) -> int:
+        """Write pages, versions, links, or changes to a file, with the options of `Collection.export`."""
+        return await self.call(partial(self.collection.export, path, format, **options))
+
     async def delete(self, *patterns: str) -> "DeletionReport":
         """Delete pages permanently."""
         return await self.call(self.collection.delete, *patterns)

@@ -1,21 +1,26 @@
 """Changes of stored pages, and word diffs between two versions."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sanderling.api.page import PageVersion, to_datetime
+from sanderling.changes.change_json import build_change_object
+from sanderling.changes.classify import LIFECYCLE_KINDS
 from sanderling.changes.feed import ReportedChange, summarize_change
-from sanderling.changes.render import render_lines
+from sanderling.changes.render import extract_excerpt, render_lines, render_markdown_diff
 from sanderling.changes.word_diff import DiffOperation, DiffPiece
 from sanderling.changes.word_report import DiffReport, ParagraphDiff
+from sanderling.errors import SanderlingError
 
 if TYPE_CHECKING:
     from sanderling.api.collection_reader import CollectionReader
 
-MARKDOWN_MARKS = {DiffOperation.ADDED: ("**", "**"), DiffOperation.REMOVED: ("~~", "~~"), DiffOperation.SAME: ("", "")}
 HTML_TAGS = {DiffOperation.ADDED: "ins", DiffOperation.REMOVED: "del"}
 
 
@@ -56,14 +61,7 @@ class Diff:
 
     def as_markdown(self) -> str:
         """Return the changed paragraphs as a list; removed words struck through, added words bold."""
-        return "\n".join(f"- {self._render_row(row)}" for row in self._main_rows)
-
-    @staticmethod
-    def _render_row(row: ParagraphDiff) -> str:
-        return "".join(
-            f"{MARKDOWN_MARKS[piece.operation][0]}{piece.text}{MARKDOWN_MARKS[piece.operation][1]}"
-            for piece in row.pieces
-        )
+        return render_markdown_diff(self.report)
 
     def as_html(self) -> str:
         """Return the changed paragraphs as HTML with <ins> and <del>; page content is escaped."""
@@ -122,6 +120,15 @@ class Change:
     def diff(self) -> Diff:
         """The words that differ. Raises UsageError for a new or gone page, which has no two versions."""
         return self._collection._diff_until(self.url, self._reported.seen_at)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the change with the keys of `sanderling changes --json`."""
+        reported = self._reported
+        has_texts = not set(reported.change.kinds) & set(LIFECYCLE_KINDS) and not reported.change.resources
+        with suppress(SanderlingError):  # a version is damaged in the archive
+            if has_texts and not reported.texts:
+                reported = replace(reported, texts=extract_excerpt(self.diff.report, reported.change))
+        return build_change_object(reported)
 
     def __repr__(self) -> str:
         return f"<Change {','.join(self.kinds)} {self.url}>"

@@ -1,11 +1,13 @@
 """A collection: crawl into it, refresh it, and delete from it."""
 
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from sanderling.api.change import Change
 from sanderling.api.collection_reader import CollectionReader
@@ -13,16 +15,18 @@ from sanderling.api.crawl_run import CrawlRun, StartHook, TickHook
 from sanderling.api.crawl_settings import Settings, SettingValues
 from sanderling.api.page import Page
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
-from sanderling.crawl.request import CrawlSummary
+from sanderling.crawl.request import CrawlSummary, parse_seed
 from sanderling.crawl.session import crawl
+from sanderling.crawl.watch_service import WatchService
 from sanderling.deletion.delete_pages import DeletionReport, delete_pages
 from sanderling.deletion.selection import DeletionSelection
 from sanderling.errors import UsageError
+from sanderling.monitor.watch import Watch
+from sanderling.monitor.watch_file import build_watch
+from sanderling.monitor.watch_store import WatchStore, has_watches
 from sanderling.storage.collection import has_collection
 from sanderling.storage.collection_meta import CollectionMeta
-
-if TYPE_CHECKING:  # the index is an optional part
-    pass
+from sanderling.templates.similar_pages import SimilarPage, find_stored, take_sample
 
 Time = datetime | float | str  # a timestamp, "2026-11-15", or "7d" (ago)
 T = TypeVar("T")
@@ -104,6 +108,53 @@ class Collection(CollectionReader):
         self._stop_abandoned_run()
         urls = [pattern if "*" in pattern else self.page(pattern).url for pattern in patterns]
         return delete_pages(self.folder, DeletionSelection(urls))
+
+    def similar(
+        self, *urls: str, negatives: Sequence[str] = (), threshold: float | None = None, limit: int = 0
+    ) -> list[SimilarPage]:
+        """Return the stored pages built like these stored samples, most probable first (`url`, `probability`)."""
+        if not urls:
+            raise UsageError("no sample page given")
+        samples = self._read(lambda stored: [take_sample(url, stored, None) for url in urls])
+        others = self._read(lambda stored: [take_sample(url, stored, None) for url in negatives])
+        return find_stored(self.folder, samples, others, threshold=threshold).pages[: limit or None]
+
+    def watch(self, *urls: str, site: bool = False, **options: object) -> Watch:
+        """Add a watch of pages, or with `site` of their sites; a watch of the same name is replaced.
+
+        Options are those of `sanderling watch`: `name`, `every="30m"`, `selector="#price"`, `condition="below 100"`,
+        `notify="https://hooks.example.org/x"`, `pattern`, `kind`, `min_significance`, `ignore`, `digest_every`.
+        """
+        table = options | {"sites" if site else "urls": [parse_seed(url).url for url in urls]}
+        watch = build_watch(table, time.time())
+        with closing(WatchStore(self.folder)) as store:
+            store.save_watch(watch)
+        return watch
+
+    def watches(self) -> list[Watch]:
+        """Return the watches of this collection."""
+        if not has_watches(self.folder):
+            return []
+        with closing(WatchStore(self.folder)) as store:
+            return list(store.load_watches().values())
+
+    def unwatch(self, name: str) -> None:
+        """Delete a watch, by its name or URL."""
+        with closing(WatchStore(self.folder)) as store:
+            store.delete_watch(store.find_watch(name)[0])
+
+    def check_watches(self, **settings: Unpack[SettingValues]) -> list[tuple[Watch, Change]]:
+        """Visit the watched pages that are due, send notifications, and return the changes with their watch."""
+        self._stop_abandoned_run()
+        stored = self._read(lambda stored: CollectionMeta(stored.db).settings) if has_collection(self.folder) else {}
+        found: list[tuple[Watch, Change]] = []
+        service = WatchService(
+            self.folder,
+            self.settings.merge(**settings).build_request((), stored),
+            lambda watch, reported: found.append((watch, Change(self, reported))),
+        )
+        service.run(RefreshMode.ONCE)
+        return found
 
     def close(self) -> None:
         """Close the collection. A running crawl is stopped; it can be resumed."""

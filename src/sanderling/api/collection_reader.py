@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from sanderling.api.change import Change, Diff
 from sanderling.api.page import Page, PageVersion
@@ -18,6 +18,8 @@ from sanderling.changes.word_report import build_diff_report
 from sanderling.config.time_format import parse_time, parse_time_inclusive
 from sanderling.content.user_rules import UserRules, validate_user_rules
 from sanderling.errors import CollectionError, MissingExtra, UsageError
+from sanderling.export.export_rows import ExportQuery, iterate_rows, validate_query
+from sanderling.export.row_files import write_rows
 from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.queries import (
@@ -197,11 +199,23 @@ class CollectionReader:
 
         return self._read(describe_collection)
 
-    def export(self, path: str | Path, format: str = "") -> int:
-        """Write the catalog as JSON lines, CSV, or Parquet, by the suffix of the path. Returns the number of rows."""
-        from sanderling.api.catalog_export import write_catalog
+    def export(
+        self,
+        path: str | Path,
+        format: str = "",
+        *,
+        what: Literal["pages", "versions", "links", "changes"] = "pages",
+        text: Literal["", "text", "markdown"] = "",
+        data: bool = False,
+        pattern: str = "*",
+        since: Time = 0.0,
+    ) -> int:
+        """Write pages, versions, links, or changes as JSON lines, CSV, or Parquet. Returns the number of rows.
 
-        return self._read(lambda stored: write_catalog(stored.db, str(path), format))
+        Without `format`, the suffix of the path decides. `text` and `data`: with the content of pages and versions.
+        """
+        query = validate_query(ExportQuery(what, text, data, pattern, self._parse_time(since)))
+        return self._read(lambda stored: write_rows(iterate_rows(stored, query), str(path), format))
 
     def _read(self, read: Callable[[StoredCollection], T]) -> T:
         """Read with an open connection, which is opened at the first use."""

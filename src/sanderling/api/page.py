@@ -203,7 +203,7 @@ class Page(PageContent):
 
     def as_dict(self) -> dict[str, object]:
         """Return the catalog entry with the keys of `sanderling pages --json`."""
-        from sanderling.api.serialize import build_page_object
+        from sanderling.storage.page_json import build_page_object
 
         return build_page_object(self._row)
 

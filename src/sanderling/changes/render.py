@@ -1,4 +1,4 @@
-"""Render a diff report for a terminal, and as an HTML page with both versions side by side.
+"""Render a diff report for a terminal, as Markdown, and as an HTML page with both versions side by side.
 
 Page content is only output as text: control characters are removed, HTML is escaped.
 """
@@ -19,6 +19,7 @@ TERMINAL_CONTEXT = 60  # characters of unchanged text shown on each side of a ch
 HTML_CONTEXT = 300
 ACTION_SYMBOLS = {BlockAction.ADDED: "+", BlockAction.REMOVED: "-", BlockAction.CHANGED: "~", BlockAction.MOVED: ">"}
 COLORS = {DiffOperation.ADDED: "green", DiffOperation.REMOVED: "red strike", DiffOperation.SAME: ""}
+MARKDOWN_MARKS = {DiffOperation.ADDED: "**", DiffOperation.REMOVED: "~~", DiffOperation.SAME: ""}
 NO_CHANGE = "no significant change"
 
 
@@ -92,6 +93,22 @@ def _render_line(row: ParagraphDiff, color: bool) -> Text:
         left, right = ("", "") if color else BRACKETS[piece.operation]
         built.append(f"{left}{strip_control_characters(piece.text)}{right}", COLORS[piece.operation] if color else "")
     return built
+
+
+def render_markdown_diff(report: DiffReport, *, include_boilerplate: bool = False) -> str:
+    """Render the changed paragraphs as a list; removed words struck through, added words bold."""
+    rows = [row for row in report.rows if row.main or include_boilerplate]
+    return "\n".join(f"- {''.join(map(_render_markdown_piece, row.pieces))}" for row in rows)
+
+
+def _render_markdown_piece(piece: DiffPiece) -> str:
+    """Mark the words of a piece. Blanks stay outside the marks, without which Markdown does not see them."""
+    mark, text = MARKDOWN_MARKS[piece.operation], strip_control_characters(piece.text)
+    words = text.strip()
+    if not (mark and words):
+        return text
+    start = text.index(words)
+    return f"{text[:start]}{mark}{words}{mark}{text[start + len(words) :]}"
 
 
 def _format_number(row: ParagraphDiff) -> str:

@@ -41,7 +41,7 @@ COMMAND_GROUPS = {
         "explain": "why a URL is queued, skipped, or scheduled as it is",
         "similar": "find pages built from the same template as a sample page",
         "templates": "list the page templates of a site",
-        "export": "write the catalog as JSON lines, CSV, or Parquet",
+        "export": "write pages with text and data, versions, links, or changes as JSON lines, CSV, Parquet",
         "delete": "delete pages permanently and keep them out",
         "verify": "check a collection for damage, and repair it",
         "settings": "list all settings with value, flag, and environment variable",

@@ -26,6 +26,8 @@ def test_changed_words_are_shown(recrawled_site: RecrawledSite, capsys: pytest.C
     assert found["url"] == page
     assert recrawled_site("diff", page, "--html") == 0
     assert "<del>day</del>" in capsys.readouterr().out
+    assert recrawled_site("diff", page, "--markdown") == 0
+    assert "twice a ~~day~~**night** and leaves" in capsys.readouterr().out
 
 
 def test_versions_are_listed_and_missing_ones_are_rejected(

@@ -31,7 +31,7 @@ def test_full_disk_while_writing_returns_3(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("sanderling.api.catalog_export.os.replace", refuse)
+    monkeypatch.setattr("sanderling.export.row_files.os.replace", refuse)
     monkeypatch.setattr("sanderling.cli.commands.sitemap.Path.write_bytes", refuse)
     assert main([*command.split(), str(tmp_path / "out"), "-C", crawled_site[1]]) == 3
     assert not list(tmp_path.glob("*.part"))
@@ -50,3 +50,14 @@ def test_unwritable_target_is_reported(
 
 def test_write_error_without_errno_keeps_its_message() -> None:
     assert str(build_write_error("x", OSError("no such thing"))) == "cannot write x: no such thing"
+
+
+def test_content_and_links_are_exported(crawled_site: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    root, folder = crawled_site
+    main(["export", "-C", folder, "--text", "text", "--url", "*/a", "--quiet"])
+    assert '"text": "page a' in capsys.readouterr().out
+    main(["export", "-C", folder, "--what", "links", "--format", "csv", "--quiet"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert f"{root}/a" in {row["target"] for row in rows}
+    assert main(["export", "-C", folder, "--what", "links", "--data"]) == 4
+    assert "links have no page content" in capsys.readouterr().err

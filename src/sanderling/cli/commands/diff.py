@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from rich.console import Console
 
 from sanderling.changes.change_store import load_changes
-from sanderling.changes.render import render_html, render_lines
+from sanderling.changes.render import render_html, render_lines, render_markdown_diff
 from sanderling.changes.versions import ArchivedVersion, list_versions, read_version
 from sanderling.changes.word_report import DiffReport, build_diff_report
 from sanderling.cli.arguments import CommandCall, print_json, print_message, print_rows
@@ -27,6 +27,7 @@ examples:
   sanderling diff https://example.org/ 1 3                  by their numbers
   sanderling diff https://example.org/ 2026-11-01 7d        at that time, and seven days ago
   sanderling diff https://example.org/ --html > diff.html   side by side
+  sanderling diff https://example.org/ --markdown           as a list, for messages
   sanderling diff https://example.org/ --watch '#price'     only a part of the page
 """
 
@@ -42,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "version", nargs="*", default=[], help="two versions, each a number or a time (default: the last two)"
     )
     parser.add_argument("--versions", action="store_true", help="list the versions")
+    parser.add_argument("--markdown", action="store_true", help="changed paragraphs as a Markdown list")
     parser.add_argument("--html", action="store_true", help="a page with both versions side by side")
     parser.add_argument("--boilerplate", action="store_true", help="also navigation, footers and banners")
 
@@ -121,6 +123,9 @@ def _find_version(version_arg: str, stored_versions: list[ArchivedVersion]) -> A
 def _print_report(call: CommandCall, report: DiffReport, url: str, old: ArchivedVersion, new: ArchivedVersion) -> None:
     if call.args.html:
         print(render_html(report, url, format_short(old.fetched_at), format_short(new.fetched_at)))
+    elif call.args.markdown:
+        print(f"# {url}\n\n{format_short(old.fetched_at)} -> {format_short(new.fetched_at)}\n")
+        print(render_markdown_diff(report, include_boilerplate=call.args.boilerplate))
     elif call.json:
         print_json(
             {

@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping
 
-from sanderling.api.serialize import build_page_object
 from sanderling.cli.arguments import CommandCall, parse_whole_number, print_json, print_rows
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.config.time_format import format_iso, format_short, parse_time
@@ -15,6 +14,7 @@ from sanderling.errors import UsageError
 from sanderling.models import Reason, UrlState
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
+from sanderling.storage.page_json import build_page_object
 from sanderling.storage.queries import (
     CatalogRow,
     SkippedRow,

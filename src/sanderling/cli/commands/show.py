@@ -4,14 +4,11 @@ import argparse
 import sys
 import time
 
-from sanderling.changes.versions import extract_document_text
+from sanderling.changes.stored_content import read_content_type, read_data, read_markdown, read_text
 from sanderling.cli.arguments import CommandCall, print_json, print_message
 from sanderling.config.time_format import parse_time_inclusive
-from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
-from sanderling.html.reading import extract_structured_data, render_markdown
-from sanderling.html.text import render_text
-from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.http.content_type import is_html
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_stored_record, resolve_known_url
 from sanderling.terminal import strip_control_characters
@@ -47,7 +44,7 @@ def run(call: CommandCall) -> int:
         before = parse_time_inclusive(call.args.at, time.time()) if call.args.at else None
         record = load_stored_record(collection, id_, key, before)
     if call.args.data:
-        print_json({"url": key, "data": get_page_data(record, key)})
+        print_json({"url": key, "data": read_data(record, key)})
     elif call.json and call.args.markdown:
         print_json({"url": key, "status": record.status, "markdown": get_page_markdown(record, key)})
     elif call.args.markdown:
@@ -75,35 +72,19 @@ def run(call: CommandCall) -> int:
 
 
 def get_page_text(record: StoredRecord) -> str:
-    mime, charset = _parse_content_type(record)
-    if is_html(mime, record.body):
-        return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
-    return extract_document_text(record, mime or "text/plain", charset) or _describe_binary(record)
+    return read_text(record) or _describe_binary(record)
 
 
 def get_page_markdown(record: StoredRecord, url: str) -> str:
-    """Return the main content of an HTML page as Markdown; of other documents, the text."""
-    mime, charset = _parse_content_type(record)
-    return render_markdown(record.body, charset, url) if is_html(mime, record.body) else get_page_text(record)
-
-
-def get_page_data(record: StoredRecord, url: str) -> dict[str, object]:
-    """Return the structured data of an HTML page; of other documents, nothing."""
-    mime, charset = _parse_content_type(record)
-    return extract_structured_data(record.body, charset, url) if is_html(mime, record.body) else {}
+    return read_markdown(record, url) or get_page_text(record)
 
 
 def get_body_text(record: StoredRecord) -> str:
     """Return a textual body, or type and size of a binary one."""
-    mime, charset = _parse_content_type(record)
+    mime, charset = read_content_type(record)
     readable = is_html(mime, record.body) or is_text(record.body, charset)
     return decode_plain_text(record.body, charset) if readable else _describe_binary(record)
 
 
-def _parse_content_type(record: StoredRecord) -> tuple[str, str]:
-    kind = next((value for name, value in record.http_headers if name.lower() == "content-type"), "")
-    return parse_mime_type(kind), parse_charset(kind)
-
-
 def _describe_binary(record: StoredRecord) -> str:
-    return f"[{_parse_content_type(record)[0] or 'no type'}, {len(record.body)} bytes]"
+    return f"[{read_content_type(record)[0] or 'no type'}, {len(record.body)} bytes]"
