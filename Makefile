@@ -15,7 +15,7 @@ COVERAGE ?=
 MEASURE = $(if $(COVERAGE),--cov --cov-report term:skip-covered)
 CORE = $(if $(COVERAGE),COVERAGE_FILE=build/coverage COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
 PYTEST = $(CORE) $(IN_NAMESPACE) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(MEASURE)
-EXTRAS := search,documents,alerts,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp
+EXTRAS := search,documents,alerts,fields,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp
 
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 

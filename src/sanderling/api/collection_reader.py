@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -19,7 +19,9 @@ from sanderling.config.time_format import parse_time, parse_time_inclusive
 from sanderling.content.user_rules import UserRules, validate_user_rules
 from sanderling.errors import CollectionError, MissingExtra, UsageError
 from sanderling.export.export_rows import ExportQuery, iterate_rows, validate_query
+from sanderling.export.field_history import FieldValue, load_field_definitions, load_field_history
 from sanderling.export.row_files import write_rows
+from sanderling.monitor.page_fields import FieldDefinition, list_field_texts
 from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.queries import (
@@ -204,17 +206,22 @@ class CollectionReader:
         path: str | Path,
         format: str = "",
         *,
-        what: Literal["pages", "versions", "links", "changes"] = "pages",
+        what: Literal["pages", "versions", "links", "changes", "fields"] = "pages",
         text: Literal["", "text", "markdown"] = "",
         data: bool = False,
+        fields: Mapping[str, str] | Sequence[str] = (),
         pattern: str = "*",
         since: Time = 0.0,
     ) -> int:
-        """Write pages, versions, links, or changes as JSON lines, CSV, or Parquet. Returns the number of rows.
+        """Write pages, versions, links, changes, or fields as JSON lines, CSV, or Parquet. Returns the number of rows.
 
         Without `format`, the suffix of the path decides. `text` and `data`: with the content of pages and versions.
+        `fields` are added to those of the collection.
         """
-        query = validate_query(ExportQuery(what, text, data, pattern, self._parse_time(since)))
+        given = list_field_texts(fields)
+        has_fields = what in ("pages", "versions", "fields") or given
+        definitions = self._read(lambda stored: load_field_definitions(stored, given)) if has_fields else ()
+        query = validate_query(ExportQuery(what, text, data, pattern, self._parse_time(since), definitions))
         return self._read(lambda stored: write_rows(iterate_rows(stored, query), str(path), format))
 
     def _read(self, read: Callable[[StoredCollection], T]) -> T:
@@ -228,6 +235,22 @@ class CollectionReader:
         if isinstance(when, datetime):
             return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
         return parse_time(when, time.time()) if isinstance(when, str) else float(when)
+
+    def field_history(self, url: str, fields: Mapping[str, str] | Sequence[str] = ()) -> list[FieldValue]:
+        """Return each value that the fields of a page had: `name`, `value`, `version`, and `fetched_at`.
+
+        `fields` are added to those of the collection: `{"price:price": "css:.price"}`.
+        """
+
+        def load(stored: StoredCollection) -> list[FieldValue]:
+            definitions = load_field_definitions(stored, list_field_texts(fields))
+            url_id, key = resolve_known_url(stored, url)
+            return list(load_field_history(stored, url_id, key, definitions))
+
+        return self._read(load)
+
+    def _load_fields(self) -> tuple[FieldDefinition, ...]:
+        return self._read(load_field_definitions)
 
     def _load_links(self, url_id: int) -> list[str]:
         def load(stored: StoredCollection) -> list[str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from sanderling.config.loader import build_group, load_all_settings, parse_value, read_settings, suggest_or_list_names
 from sanderling.config.settings import (
     AssignmentSettings,
+    FieldSettings,
     HttpSettings,
     LimitSettings,
     OrderingSettings,
@@ -87,6 +88,7 @@ class SettingValues(TypedDict, total=False):
     eager: str
     objective: Literal["", "delay", "freshness"]
     threshold: float
+    fields: Mapping[str, str] | Sequence[str]
 
 
 class Settings:
@@ -140,6 +142,7 @@ class Settings:
             memory=build(UrlCacheSettings),
             revisit=build_group(RevisitSettings, self.values),
             ordering=build_group(OrderingSettings, self.values),
+            fields=build_group(FieldSettings, self.values),
             command="Python API",
         )
 
@@ -161,7 +164,7 @@ def _parse_values(values: Mapping[str, Any]) -> dict[str, object]:
                 f"there is no setting {name!r}{suggest_or_list_names(name, list(SettingValues.__annotations__))}"
             )
         if raw is not None:
-            raw = raw if isinstance(raw, str | int | float) else list(raw)
+            raw = raw if isinstance(raw, str | int | float | Mapping) else list(raw)
             parsed[name] = parse_value(known[name], [raw] if _is_single_text(known[name].kind, raw) else raw, "setting")
     return parsed
 

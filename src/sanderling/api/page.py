@@ -1,6 +1,6 @@
 """Stored pages and their versions. Metadata is loaded with the page, the body when it is first used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from sanderling.html.parser import parse_html
 from sanderling.html.reading import extract_structured_data, extract_tables, render_markdown
 from sanderling.html.text import render_text
 from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.monitor.page_fields import extract_fields, list_field_texts, parse_field_definitions
 from sanderling.storage.queries import CatalogRow, load_stored_record
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
@@ -28,9 +29,9 @@ def to_datetime(seconds: float) -> datetime | None:
 class PageContent:
     """A stored response: status, headers, body, and what is read from it."""
 
-    def __init__(self, url: str, read_record: Callable[[], StoredRecord]) -> None:
+    def __init__(self, collection: "CollectionReader", url: str, read_record: Callable[[], StoredRecord]) -> None:
         self.url = url
-        self._read_record = read_record
+        self._collection, self._read_record = collection, read_record
 
     @cached_property
     def record(self) -> StoredRecord:
@@ -95,6 +96,15 @@ class PageContent:
         return extract_structured_data(self.body, self._charset, self.url) if self.is_html else {}
 
     @cached_property
+    def fields(self) -> dict[str, object]:
+        """Values of the fields of the collection (`crawl(fields=...)`) by name; None: not found."""
+        return extract_fields(self.record, self.url, self._collection._load_fields())
+
+    def extract(self, fields: Mapping[str, str] | Sequence[str]) -> dict[str, object]:
+        """Return values by CSS, XPath, JSON path, or regular expression: `{"price:price": "css:.price"}`."""
+        return extract_fields(self.record, self.url, parse_field_definitions(list_field_texts(fields)))
+
+    @cached_property
     def tables(self) -> list[list[list[str]]]:
         """The cells of each HTML table, row by row."""
         return extract_tables(self.body, self._charset) if self.is_html else []
@@ -104,7 +114,7 @@ class PageVersion(PageContent):
     """A version of a page: a body that differs from its predecessor. Versions are numbered from 1."""
 
     def __init__(self, collection: "CollectionReader", url: str, archived: ArchivedVersion) -> None:
-        super().__init__(url, lambda: read_record(collection.folder / "archive", archived.place))
+        super().__init__(collection, url, lambda: read_record(collection.folder / "archive", archived.place))
         self._archived = archived
 
     @property
@@ -129,9 +139,11 @@ class Page(PageContent):
 
     def __init__(self, collection: "CollectionReader", row: CatalogRow, before: float | None = None) -> None:
         super().__init__(
-            row.url, lambda: collection._read(lambda stored: load_stored_record(stored, row.url_id, row.url, before))
+            collection,
+            row.url,
+            lambda: collection._read(lambda stored: load_stored_record(stored, row.url_id, row.url, before)),
         )
-        self._collection, self._row, self._before = collection, row, before
+        self._row, self._before = row, before
 
     @property
     def status(self) -> int:

@@ -143,6 +143,8 @@ VALUE_PARSERS: dict[str, Callable[[str], object]] = {
 
 def parse_value(setting: Setting, raw: object, source: str) -> object:
     """Convert a raw value. Raises UsageError if it is invalid."""
+    if isinstance(raw, Mapping):  # a table of fields
+        raw = [f"{name}={value}" for name, value in raw.items()]
     label = source if source.startswith(("--", ENVIRONMENT_PREFIX)) else f"{source}: {setting.name}"
     items = [str(item) for item in raw if item != ""] if isinstance(raw, list | tuple) else [str(raw)]
     if any(map(SURROGATES, items)):

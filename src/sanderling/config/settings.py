@@ -188,6 +188,18 @@ class ComparisonSettings(Struct, frozen=True):
     watch_text: Annotated[Texts, Meta(description="regular expression of the only lines to compare (repeatable)")] = ()
 
 
+class FieldSettings(Struct, frozen=True):
+    """Fields of pages."""
+
+    fields: Annotated[
+        Texts,
+        Meta(
+            description="value to extract from each page, NAME=SELECTOR or NAME:TYPE=SELECTOR, e.g."
+            " price:price='css:.price' (repeatable)"
+        ),
+    ] = ()
+
+
 class CollectionSettings(Struct, frozen=True):
     """Collection."""
 
@@ -206,6 +218,7 @@ SETTING_GROUPS: list[type[Struct]] = [
     RevisitSettings,
     IndexSettings,
     ComparisonSettings,
+    FieldSettings,
     CollectionSettings,
 ]
 """All groups of settings, in the order of `--help`."""

@@ -22,7 +22,13 @@ from sanderling.crawl.queue_refill import (
 )
 from sanderling.crawl.reevaluate import apply_ignore_robots_changes, enqueue_all_pages
 from sanderling.crawl.request import CrawlRequest, get_budget, get_policy
-from sanderling.crawl.run import collect_settings, enforce_collection_limit, record_run_end, record_run_start
+from sanderling.crawl.run import (
+    collect_settings,
+    enforce_collection_limit,
+    record_run_end,
+    record_run_start,
+    store_fields,
+)
 from sanderling.crawl.stages.resources import RESOURCE_RANK
 from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.crawl.watched_pages import NO_WATCHED_URLS, WatchedUrls, add_watched_urls
@@ -33,6 +39,7 @@ from sanderling.errors import CollectionError
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_rows import find_visited_resources
 from sanderling.models import Outcome
+from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.schedule import RevisitSchedule
 from sanderling.storage.collection import has_collection
@@ -85,6 +92,7 @@ def refresh(
     if is_new and watched == NO_WATCHED_URLS:
         raise CollectionError(f"no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
     build_worker_assignment(request.scheduling)  # raises UsageError before anything is opened
+    parse_field_definitions(request.fields.fields)
     plan = CrawlPlan(folder, request, watched.seeds, watched.pages, clock)
     stats, has_started = RunStats(), False
 
@@ -96,6 +104,7 @@ def refresh(
         ):
             run = _start_refresh(context, full_request, mode is RefreshMode.ALL and not has_started, clock())
             has_started = True
+            store_fields(context.db, full_request)
             if is_new:
                 CollectionMeta(context.db).settings = collect_settings(full_request)
             if watched != NO_WATCHED_URLS:

@@ -12,6 +12,7 @@ from sanderling.config.redact import redact_password
 from sanderling.config.settings import (
     AUTO_WORKERS,
     AssignmentSettings,
+    FieldSettings,
     HttpSettings,
     LimitSettings,
     OrderingSettings,
@@ -58,6 +59,7 @@ class CrawlRequest(Struct, frozen=True):
     memory: UrlCacheSettings = UrlCacheSettings()
     revisit: RevisitSettings = RevisitSettings()
     ordering: OrderingSettings = OrderingSettings()
+    fields: FieldSettings = FieldSettings()  # added to those of the collection
     ordering_choice: OrderingChoice = OrderingChoice()  # parsed from `ordering`
     command: str = ""
     uses_template_filter: bool = False  # workers return pages that match and park the others

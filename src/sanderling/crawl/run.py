@@ -31,6 +31,7 @@ from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.ordering.persistence import save_ordering
 from sanderling.frontier.url_rows import find_parked_pages
 from sanderling.models import Outcome, Reason
+from sanderling.monitor.page_fields import merge_field_texts
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import count_pages, count_skipped
@@ -62,7 +63,15 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
         meta = CollectionMeta(db)
         meta.is_complete = False
         meta.settings = collect_settings(request)
+        store_fields(db, request)
         return record_run_start(context, request, now)
+
+
+def store_fields(db: Connection, request: CrawlRequest) -> None:
+    """Add the fields of a request to those of the collection."""
+    if request.fields.fields:
+        meta = CollectionMeta(db)
+        meta.fields = merge_field_texts(meta.fields, request.fields.fields)
 
 
 def record_run_start(context: CrawlContext, request: CrawlRequest, now: float) -> int:

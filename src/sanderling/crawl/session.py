@@ -30,6 +30,7 @@ from sanderling.crawl.run import finish_run, start_run
 from sanderling.crawl.stop import CrawlProgress
 from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.fetch.dns import DnsResolver
+from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
 from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
 from sanderling.storage.queries import count_session_pages
@@ -102,6 +103,7 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
     build_fetch_settings(request)
     build_politeness(request)
     build_worker_assignment(request.scheduling)
+    parse_field_definitions(request.fields.fields)
     validate_database_url(request.workers.store)
     if request.workers.archive:
         open_file_system(request.workers.archive)

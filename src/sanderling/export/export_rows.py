@@ -12,6 +12,8 @@ from sanderling.changes.stored_content import read_data, read_markdown, read_tex
 from sanderling.changes.versions import list_versions
 from sanderling.config.time_format import format_iso
 from sanderling.errors import CollectionError, UsageError
+from sanderling.export.field_history import build_field_row, load_field_history
+from sanderling.monitor.page_fields import FieldDefinition, extract_fields
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.page_json import build_page_object
@@ -19,7 +21,7 @@ from sanderling.storage.queries import CatalogRow, load_pages, load_stored_recor
 from sanderling.urls.scope import is_wildcard_match
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
-EXPORT_KINDS = ("pages", "versions", "links", "changes")
+EXPORT_KINDS = ("pages", "versions", "links", "changes", "fields")
 TEXT_FORMATS = ("text", "markdown")
 PAGES_PER_QUERY = 500
 Row = dict[str, object]
@@ -28,16 +30,17 @@ Row = dict[str, object]
 class ExportQuery(Struct, frozen=True):
     """The rows to export, and the content of pages and versions that they contain."""
 
-    what: Literal["pages", "versions", "links", "changes"] = "pages"
+    what: Literal["pages", "versions", "links", "changes", "fields"] = "pages"
     text: Literal["", "text", "markdown"] = ""
     data: bool = False  # JSON-LD, microdata, OpenGraph, RDFa
     pattern: str = "*"
     since: float = 0.0  # pages visited, versions stored, and changes found since then
+    fields: tuple[FieldDefinition, ...] = ()
 
     @property
     def has_content(self) -> bool:
         """Whether the bodies of pages are read."""
-        return bool(self.text or self.data)
+        return bool(self.text or self.data or self.fields)
 
 
 def validate_query(query: ExportQuery) -> ExportQuery:
@@ -46,6 +49,8 @@ def validate_query(query: ExportQuery) -> ExportQuery:
         raise UsageError(f"cannot export {query.what!r}; choose from {', '.join(EXPORT_KINDS)}")
     if query.text not in ("", *TEXT_FORMATS):
         raise UsageError(f"unknown text format {query.text!r}; choose from {', '.join(TEXT_FORMATS)}")
+    if query.what == "fields" and (query.text or query.data):
+        raise UsageError("values of fields have no page content; export pages or versions with text and data")
     if query.what in ("links", "changes") and query.has_content:
         raise UsageError(f"{query.what} have no page content; export pages or versions with text, data and fields")
     return query
@@ -56,7 +61,12 @@ def iterate_rows(collection: StoredCollection, query: ExportQuery) -> Iterator[R
     if query.what == "changes":
         yield from _iterate_changes(collection, query)
         return
-    build = {"pages": _build_page_rows, "versions": _build_version_rows, "links": _build_link_rows}[query.what]
+    build = {
+        "pages": _build_page_rows,
+        "versions": _build_version_rows,
+        "links": _build_link_rows,
+        "fields": _build_field_rows,
+    }[query.what]
     for page in _iterate_pages(collection, query):
         yield from build(collection, page, query)
 
@@ -67,7 +77,7 @@ def _iterate_pages(collection: StoredCollection, query: ExportQuery) -> Iterator
     while rows := list(load_pages(collection.db, "p.url > ?", (last_id,), limit=PAGES_PER_QUERY)):
         last_id = rows[-1].url_id
         for row in rows:
-            is_recent = query.what == "versions" or row.last_visit >= query.since
+            is_recent = query.what in ("versions", "fields") or row.last_visit >= query.since
             if is_recent and is_wildcard_match(row.url, query.pattern):
                 yield row
 
@@ -116,7 +126,15 @@ def read_content(record: StoredRecord | None, url: str, query: ExportQuery) -> R
         content[query.text] = record and (read_markdown(record, url) if query.text == "markdown" else read_text(record))
     if query.data:
         content["data"] = record and read_data(record, url)
+    if query.fields:
+        content["fields"] = extract_fields(record, url, query.fields)
     return content
+
+
+def _build_field_rows(collection: StoredCollection, page: CatalogRow, query: ExportQuery) -> Iterator[Row]:
+    for item in load_field_history(collection, page.url_id, page.url, query.fields):
+        if item.fetched_at >= query.since:
+            yield build_field_row(page.url, item)
 
 
 def _build_link_rows(collection: StoredCollection, page: CatalogRow, _query: ExportQuery) -> Iterator[Row]:

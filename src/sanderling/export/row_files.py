@@ -115,12 +115,23 @@ def build_table(rows: list[Row], schema: Any = None) -> Any:
     """Return rows as an Arrow table; columns without a value in the first rows are strings."""
     pyarrow = load_pyarrow()
     flat = [flatten_row(row) for row in rows]
+    for name in schema.names if schema is not None else {name for row in flat for name in row}:
+        _unify_types(flat, name, schema is not None and pyarrow.types.is_string(schema.field(name).type))
     if schema is None:
         inferred = pyarrow.Table.from_pylist(flat).schema
         schema = pyarrow.schema(
             [(field.name, pyarrow.string() if pyarrow.types.is_null(field.type) else field.type) for field in inferred]
         )
     return pyarrow.Table.from_pylist(flat, schema=schema)
+
+
+def _unify_types(rows: list[Row], name: str, is_text: bool) -> None:
+    """Convert a column to text if it must be, or if its values have several types."""
+    types = {type(row.get(name)) for row in rows} - {type(None)}
+    if is_text or (len(types) > 1 and not types <= {int, float}):
+        for row in rows:
+            value = row.get(name)
+            row[name] = value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _write_parquet(rows: Iterable[Row], path: str) -> int:

@@ -239,7 +239,12 @@ def _unwrap_layout_tables(whole: Document | Element) -> None:
 
 def extract_structured_data(body: bytes, charset: str = "", url: str = "") -> dict[str, object]:
     """Return the JSON-LD, microdata, OpenGraph, RDFa, and Dublin Core of a page; formats without data are left out."""
-    found = parse_html(body[:MAX_READABLE_BYTES], charset).structured_data(url or None)
+    return collect_structured_data(parse_html(body[:MAX_READABLE_BYTES], charset), url)
+
+
+def collect_structured_data(tree: Document, url: str = "") -> dict[str, object]:
+    """Return the structured data of a parsed page by format."""
+    found = tree.structured_data(url or None)
     return {name: _to_builtins(value) for name in STRUCTURED_DATA_FORMATS if (value := getattr(found, name))}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import turbohtml
@@ -17,23 +18,28 @@ MAX_MATCHES = 1_000
 MAX_PART_LENGTH = 1_000_000  # characters
 PREFIXES = {"css:": "css", "xpath:": "xpath", "json:": "json", "re:": "regex"}
 VALUE_ATTRIBUTES = ("content", "value", "datetime", "href", "src")  # of elements without text
+match_css_suffix = re.compile(r"(.+?)::(?:attr\(\s*([\w:.-]+)\s*\)|text)").fullmatch  # as in Scrapy
 
 
 class PartSelector(Struct, frozen=True):
-    """An expression and its language: css, xpath, json, or regex."""
+    """An expression and its language: css, xpath, json, or regex. `attribute`: instead of the text of an element."""
 
     language: str
     expression: str
+    attribute: str = ""
 
 
 def parse_part_selector(text: str) -> PartSelector:
-    r"""Parse `#price`, `//td[2]`, `$.items[0].price`, or `re:Price: (\d+)`. Raises UsageError if it is invalid."""
+    r"""Parse `#price`, `a::attr(href)`, `//td[2]`, `$.items[0].price`, or `re:Price: (\d+)`. Raises UsageError."""
     text = text.strip()
     prefix = next((prefix for prefix in PREFIXES if text.startswith(prefix)), "")
     expression = text.removeprefix(prefix).strip()
     language = PREFIXES.get(prefix) or ("xpath" if text.startswith("/") else "json" if text.startswith("$") else "css")
     if not expression:
         raise UsageError("the selector is empty; write for example '#price', '//td[2]', '$.price' or 're:Price: (.+)'")
+    attribute = ""
+    if language == "css" and (suffix := match_css_suffix(expression)):
+        expression, attribute = suffix[1], suffix[2] or ""
     name = {"css": "CSS selector", "xpath": "XPath", "json": "JSON path", "regex": "regular expression"}[language]
     try:
         match language:
@@ -47,15 +53,16 @@ def parse_part_selector(text: str) -> PartSelector:
                 re.compile(expression)
     except (ValueError, re.error) as error:
         raise UsageError(f"{expression!r} is not a valid {name}: {str(error).splitlines()[0]}") from None
-    return PartSelector(language, expression)
+    return PartSelector(language, expression, attribute)
 
 
+@lru_cache(maxsize=256)
 def compile_json_path(expression: str) -> "JSONPath":
     """Compile a JSON path (RFC 9535). Raises ValueError if it is invalid."""
     try:
         import jsonpath
     except ImportError:
-        raise MissingExtra("watching a JSON path", "alerts") from None
+        raise MissingExtra("a JSON path", "fields") from None
     try:
         return jsonpath.compile(expression)  # type: ignore[return-value]
     except jsonpath.JSONPathError as error:
@@ -79,11 +86,18 @@ def remove_json(value: Any, selector: PartSelector) -> None:
 
 
 def select_elements(tree: Document, selector: PartSelector) -> list[str]:
-    """Return the text of the elements that match, a line each."""
-    found = (
-        tree.select(selector.expression) if selector.language == "css" else _evaluate_xpath(tree, selector.expression)
-    )
-    return [text for item in found[:MAX_MATCHES] if (text := _get_text(item))]
+    """Return the text of the elements that match, or their attribute."""
+    found = find_elements(tree, selector)
+    if selector.attribute:
+        return [value for item in found if (value := item.attr(selector.attribute))]
+    return list(filter(None, map(get_item_text, found)))
+
+
+def find_elements(tree: Document, selector: PartSelector) -> list[Any]:
+    """Return the elements, or values of an XPath, that match a CSS selector or XPath."""
+    is_css = selector.language == "css"
+    found = tree.select(selector.expression) if is_css else _evaluate_xpath(tree, selector.expression)
+    return found[:MAX_MATCHES]
 
 
 def _evaluate_xpath(tree: Document, expression: str) -> list[Any]:
@@ -91,7 +105,8 @@ def _evaluate_xpath(tree: Document, expression: str) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _get_text(item: object) -> str:
+def get_item_text(item: object) -> str:
+    """Return the text of an element, else the attribute that has its value; or a value of an XPath as text."""
     if not isinstance(item, Element):
         text = getattr(item, "text", item)
         return " ".join(str(text).split())[:MAX_PART_LENGTH]

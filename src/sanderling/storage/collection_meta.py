@@ -47,6 +47,7 @@ class CollectionMeta:
     finish_reason = MetaField("finish_reason", str, "")
     settings = MetaField("settings", dict[str, Any], {})  # of the last crawl, without secrets
     filter_rules = MetaField("rules", str, "")  # by which the last crawl skipped URLs
+    fields = MetaField("fields", list[str], [])  # definitions of values to extract from pages
     own_hosts = MetaField("own_hosts", list[str], [])  # hosts whose robots.txt the last crawl ignored
     ordering = MetaField("order", str, "")
     topic = MetaField("topic", dict[str, float], {})

@@ -23,6 +23,7 @@ from sanderling.cli.seeds import read_seeds, warn_about_credentials, warn_about_
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
     AssignmentSettings,
+    FieldSettings,
     HttpSettings,
     IndexSettings,
     LimitSettings,
@@ -50,6 +51,7 @@ examples:
   sanderling crawl https://example.org/ --contact https://me.example/bot
   sanderling crawl https://example.org/docs/ --scope prefix --depth 3 --limit 1000
   sanderling crawl --seed-file seeds.txt --time-limit 2h --exclude '\\?print='
+  sanderling crawl https://shop.example/ --fields price:price='css:.price' --fields name='json:$..name'
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, at full speed
 """
 GROUPS = (
@@ -63,6 +65,7 @@ GROUPS = (
     AssignmentSettings,
     RevisitSettings,
     IndexSettings,
+    FieldSettings,
 )
 MAX_EXPLAINED_SEEDS = 5
 
@@ -88,6 +91,7 @@ def run(call: CommandCall) -> int:
         memory=call.get_settings(UrlCacheSettings),
         scheduling=call.get_settings(AssignmentSettings),
         revisit=call.get_settings(RevisitSettings),
+        fields=call.get_settings(FieldSettings),
         command=shlex.join(redact_command(sys.argv[1:])),
     )
     for name in ("order", "query", "like_text"):

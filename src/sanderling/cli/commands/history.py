@@ -6,7 +6,10 @@ from collections.abc import Sequence
 import msgspec
 
 from sanderling.cli.arguments import CommandCall, print_json, print_rows
+from sanderling.config.settings import FieldSettings
 from sanderling.config.time_format import format_iso, format_short
+from sanderling.export.field_history import build_field_row, load_field_definitions, load_field_history
+from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.page_history import (
     PastVisit,
@@ -18,12 +21,14 @@ from sanderling.storage.page_history import (
 from sanderling.storage.queries import resolve_known_url
 from sanderling.storage.sitemap_hints import SitemapHintStore
 
-HELP = "List all visits of a page with their result and changes."
+HELP = "List all visits of a page with their result and changes, and the values its fields had."
 EXAMPLES = """\
 examples:
   sanderling history https://example.org/
   sanderling history https://example.org/ --json
+  sanderling history https://shop.example/lamp --fields price:price='css:.price'    every price it had
 """
+GROUPS = (FieldSettings,)
 PLOT_WIDTH = 72  # columns of the plot
 PLOT_SYMBOLS = {"changed": "█", "same": "·", "gone": "×", "trouble": "!"}
 
@@ -35,12 +40,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: CommandCall) -> int:
     """Print the visits of a page and their plot."""
+    given = call.get_settings(FieldSettings).fields
+    parse_field_definitions(given)
     with open_collection_read_only(call.collection) as collection:
         id_, key = resolve_known_url(collection, call.args.url)
         before = find_former_urls(collection.db, key)
         visits = [visit for old, _ in reversed(before) for visit in load_visits(collection.db, old)]
         visits += load_visits(collection.db, id_)
         page = load_observation(collection.db, id_)
+        fields = load_field_definitions(collection, given)
+        values = list(load_field_history(collection, id_, key, fields))
         note = SitemapHintStore(collection.db).load_hints([id_]).get(id_)
     changefreq = note.changefreq if note else ""
     frequency = estimate_change_class(page.first_seen, page.last_visit, page.visits, page.changes, changefreq)
@@ -54,6 +63,7 @@ def run(call: CommandCall) -> int:
                 "last_modified": page.last_modified,
                 "moved_from": [url for _, url in before],
                 "visits": past,
+                **({"fields": [build_field_row(key, item) for item in values]} if fields else {}),
             }
         )
         return 0
@@ -74,7 +84,22 @@ def run(call: CommandCall) -> int:
         [(format_short(v.at), v.outcome, v.status, v.size, v.reason, describe_change(v, v is first)) for v in visits],
         ("when", "outcome", "status", "bytes", "reason", "changed"),
     )
+    if fields:
+        print()
+        print_rows(
+            [(format_short(item.fetched_at), item.name, format_value(item.value)) for item in values],
+            ("when", "field", "value"),
+        )
     return 0
+
+
+def format_value(value: object) -> str:
+    """Return a value of a field for the table; a price as amount and currency."""
+    if isinstance(value, dict) and set(value) == {"amount", "currency"}:
+        return f"{value['amount']:g} {value['currency']}".rstrip()
+    if isinstance(value, list):
+        return ", ".join(map(format_value, value))
+    return "not found" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def describe_change(visit: PastVisit, is_first: bool) -> str:

@@ -24,6 +24,7 @@ from sanderling.config.loader import build_group, suggest_or_list_names
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
     AssignmentSettings,
+    FieldSettings,
     HttpSettings,
     IndexSettings,
     LimitSettings,
@@ -64,6 +65,7 @@ GROUPS = (
     UrlCacheSettings,
     AssignmentSettings,
     IndexSettings,
+    FieldSettings,
 )
 MAX_NAMED_HOSTS = 10  # hosts that are named if they could not be reached
 G = TypeVar("G", bound=Struct)
@@ -142,6 +144,7 @@ def load_request(call: CommandCall) -> CrawlRequest:
         memory=group(UrlCacheSettings),
         scheduling=group(AssignmentSettings),
         revisit=call.get_settings(RevisitSettings),
+        fields=call.get_settings(FieldSettings),
         command=shlex.join(redact_command(sys.argv[1:])),
     )
 
