@@ -103,7 +103,7 @@ class UrlRole(StrEnum):
     FEED = "feed"
     CHANGE_LIST = "changes"  # list of recent changes published by the site
     TVI_FILE = "side"  # small file with the volatile parts of a page (TVI)
-    RESOURCE = "resource"  # image, script or style sheet used by pages
+    REQUISITE = "resource"  # image, style sheet, font, script, or frame that a page needs to be shown
 
 
 class CandidateUrl(Struct, frozen=True, gc=False):
@@ -141,7 +141,7 @@ class SitemapHint(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileRef(Struct, frozen=True, array_like=True, gc=False):
-    """Reference to a sitemap, feed or resource."""
+    """Reference to a sitemap, feed or page requisite."""
 
     url: Url
     request_url: str = ""
@@ -252,7 +252,7 @@ class Visit(Struct, frozen=True):
     links_dropped: int = 0  # links above the limit
     role: UrlRole = UrlRole.PAGE
     file_refs: tuple[FileRef, ...] = ()
-    resources: tuple[FileRef, ...] = ()  # images, scripts and style sheets; empty unless requested
+    requisites: tuple[FileRef, ...] = ()  # of a page, style sheet, or frame; empty unless requested
     sitemap_hints: tuple[SitemapHint, ...] = ()
     change_list_until: str = ""  # change list: LAST_VISIT of the next request
     change_list_next: str = ""  # change list: URL of the next part

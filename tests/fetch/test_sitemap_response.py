@@ -23,8 +23,8 @@ def test_oversized_tvi_file_is_dropped() -> None:
 
 
 def test_invalid_image_has_no_fingerprint() -> None:
-    assert parse_non_page(UrlRole.RESOURCE, URL, b"GIF89a...", "image/gif", "") == ({}, "")
-    assert parse_non_page(UrlRole.RESOURCE, URL, b"body { }", "text/css", "") == ({}, "")
+    assert parse_non_page(UrlRole.REQUISITE, URL, b"GIF89a...", "image/gif", "") == ({}, "")
+    assert parse_non_page(UrlRole.REQUISITE, URL, b"body { }", "text/css", "") == ({}, "")
 
 
 def test_invalid_change_list_is_empty() -> None:

@@ -272,7 +272,7 @@ def test_stylesheets_are_not_indexed(site: Site, tmp_path: Path) -> None:
     seeds = (site.root + "/",)
     crawl(tmp_path, CrawlRequest(
         seeds=seeds, scope=ScopeSettings(sitemaps=False), politeness=PolitenessSettings(delay=0),
-        fetching=HttpSettings(allow_private=True, resources=True), workers=WorkerSettings(workers=1),
+        fetching=HttpSettings(allow_private=True, requisites=True), workers=WorkerSettings(workers=1),
     ))  # fmt: skip
     assert site.hits["/look.css"]
     update_index(tmp_path)

@@ -61,7 +61,7 @@ class SettingValues(TypedDict, total=False):
     cookies: bool
     insecure_host: Sequence[str]
     digest: Literal["sha256", "sha1"]
-    resources: bool
+    requisites: bool
     workers: int | Literal["auto"]
     engine: Literal["processes", "ray"]
     address: str

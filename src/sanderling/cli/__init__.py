@@ -25,6 +25,7 @@ from sanderling.runtime.memory import freeze_loaded_modules
 COMMAND_GROUPS = {
     "everyday": {
         "crawl": "crawl sites into a collection, or resume an interrupted crawl",
+        "archive": "crawl sites with everything their pages need to be shown",
         "refresh": "revisit pages that are due, once or continuously (--watch)",
         "watch": "watch pages or sites, and get notified of each change",
         "changes": "list changes: kind, significance, changed words; feeds and alerts",

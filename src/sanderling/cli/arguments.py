@@ -49,7 +49,7 @@ EXAMPLE_REMARK = re.compile(r"^(  \S.*?\S {3,})(?=[^#\s])", re.MULTILINE)  # beh
 SETTINGS_FILE_HELP = f"TOML file of settings (default: what {ENVIRONMENT_PREFIX}SETTINGS names, else ./sanderling.toml)"
 
 COMMAND_SYNONYMS = {
-    "archive": "export", "bench": "experiment", "clean": "crawl --clean", "config": "settings",
+    "bench": "experiment", "clean": "crawl --clean", "config": "settings",
     "configcheck": "settings", "dedup": "pages --duplicates", "fetch": "check parse", "inject": "crawl",
     "mirror": "crawl", "normalize": "check url", "parsechecker": "check parse", "purge": "delete --not-seen",
     "queue": "pages --skipped", "resume": "crawl", "robots": "check robots",

@@ -33,6 +33,7 @@ SETTING_ALIASES = {
     "use_robots": "ignore_robots",
     "download_maxsize": "max_body", "max_size": "max_body", "download_timeout": "timeout",
     "no_check_certificate": "insecure_host", "insecure": "insecure_host",
+    "page_requisites": "requisites", "resources": "requisites", "p": "requisites",
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
     "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant",
 }  # fmt: skip

@@ -80,8 +80,11 @@ class HttpSettings(Struct, frozen=True):
     cookies: Annotated[Switch, Meta(description="store and send cookies during a crawl (default off)")] = False
     insecure_host: Annotated[Texts, Meta(description="host whose TLS certificate is not checked (repeatable)")] = ()
     digest: Annotated[Literal["sha256", "sha1"], Meta(description="digest in WARC records (default sha256)")] = "sha256"
-    resources: Annotated[
-        Switch, Meta(description="also fetch images, scripts and style sheets, to detect when they change")
+    requisites: Annotated[
+        Switch,
+        Meta(
+            description="also fetch what pages need to be shown, from any host: images, styles, fonts, scripts, frames"
+        ),
     ] = False
 
 

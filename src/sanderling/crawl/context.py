@@ -32,6 +32,9 @@ from sanderling.warc.remote import RemoteArchive
 SITEMAP_RANK = -1e9  # sitemaps and feeds are fetched before the pages of their host
 
 
+REQUISITE_RANK = 1e9  # page requisites are fetched after the pages of their host
+
+
 class RunStats(Struct):
     """Counters of a run, shared by all attempts of a run that loses its database connection."""
 
@@ -86,7 +89,8 @@ class CrawlOptions(Struct, frozen=True):
     backoff_seconds: float
     agent_token: str = "sanderling"  # product token matched in robots.txt
     use_sitemaps: bool = True
-    fetches_resources: bool = False  # images, scripts and style sheets of pages
+    fetches_requisites: bool = False  # images, style sheets, fonts, scripts and frames of pages
+    has_all_requisites: bool = False  # an earlier pass queued the requisites of every stored page
     keeps_cookies: bool = False
     ordering_name: str = DEFAULT_ORDERING
     saves_ordering: bool = True  # False: the ordering is used for this run only

@@ -259,7 +259,8 @@ class Coordinator:
             return None
         if self.result_batcher.reports or self.host_resolver.pending_lookups or self.assignment.outstanding_tasks:
             return None
-        if self.limits.page_limit and self._count_visited_pages() >= self.limits.page_limit:
+        is_full = self.limits.page_limit and self._count_visited_pages() >= self.limits.page_limit
+        if is_full and not self.dispatcher.lease_only_requisites():
             return FinishReason.PAGE_LIMIT
         ready_at = self.context.frontier.hosts.get_next_ready_time()
         if ready_at is None:

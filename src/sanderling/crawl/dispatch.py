@@ -6,12 +6,22 @@ from typing import Protocol
 import msgspec
 
 from sanderling.clock import Clock
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.context import REQUISITE_RANK, CrawlContext
 from sanderling.db.connection import transaction
 from sanderling.fingerprint.fast.stable_hash import unpack_stable_hash
 from sanderling.fingerprint.model import is_current_fingerprint
 from sanderling.frontier.ready_hosts import ReadyHost
-from sanderling.models import FetchBatch, Heartbeat, Host, Outcome, StoredVersion, TemplateFilter, UrlRole, WorkerReport
+from sanderling.models import (
+    FetchBatch,
+    FetchTask,
+    Heartbeat,
+    Host,
+    Outcome,
+    StoredVersion,
+    TemplateFilter,
+    UrlRole,
+    WorkerReport,
+)
 from sanderling.storage.catalog import PageState
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
@@ -100,6 +110,15 @@ class Dispatcher:
             self.sender.send_batch(worker, batch)
             detail = f"{worker}: {len(batch.tasks)} tasks at {batch.host}"
             self.context.log.record_signal(Signal.CRAWL, 1, detail)
+
+    def lease_only_requisites(self) -> bool:
+        """Lease only page requisites from now on, without a limit; returns whether any can be fetched."""
+        frontier = self.context.frontier
+        if not self.context.options.fetches_requisites or not frontier.queue.has_queued(REQUISITE_RANK):
+            return False
+        frontier.queue.min_rank = REQUISITE_RANK
+        self.count_remaining_pages = lambda: NO_LIMIT
+        return frontier.hosts.get_next_ready_time() is not None
 
     def _update_migrant_sites(self) -> None:
         """Drop the crawl delay of a site only while a migrant runs next to its server.
@@ -196,7 +215,9 @@ class Dispatcher:
         for task in batch.tasks:
             old = previous.get(task.id)
             # Every request for a change list has another query, so validators do not apply.
-            if old is not None and old.is_present and task.role is not UrlRole.CHANGE_LIST:
+            if old is not None and old.was_html and self._needs_full_body(task):
+                task = msgspec.structs.replace(task, last_version=stored_versions.get(task.id))
+            elif old is not None and old.is_present and task.role is not UrlRole.CHANGE_LIST:
                 etag = "" if has_unreliable_etags and old.last_modified else old.etag
                 task = msgspec.structs.replace(
                     task,
@@ -209,6 +230,11 @@ class Dispatcher:
                 task = msgspec.structs.replace(task, digest=old.digest)
             tasks.append(task)
         return msgspec.structs.replace(batch, tasks=tuple(tasks))
+
+    def _needs_full_body(self, task: FetchTask) -> bool:
+        """Whether a stored page is fetched without validators, because its requisites are not known."""
+        options = self.context.options
+        return options.fetches_requisites and not options.has_all_requisites and task.role is UrlRole.PAGE
 
     def _load_stored_versions(self, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
         catalog = self.context.storage.catalog

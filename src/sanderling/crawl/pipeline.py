@@ -23,7 +23,7 @@ from sanderling.crawl.stages.change_detection import (
 from sanderling.crawl.stages.close_leases import close_leases, record_outcomes, update_hosts
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
-from sanderling.crawl.stages.resources import enqueue_resources
+from sanderling.crawl.stages.requisites import enqueue_requisites
 from sanderling.crawl.stages.sitemaps import process_sitemaps, store_robots
 from sanderling.crawl.stages.tvi_stage import apply_tvi_files, record_tvi_files
 from sanderling.crawl.stages.visit_batch import interpret_visits
@@ -57,8 +57,8 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     # Link targets need an id before page rows, the link graph and the ordering can refer to them.
     # Sitemap hints are stored before scheduling reads them.
     ids = enqueue_links([*batch.stored, *batch.parked], batch.rows, context, now)
-    if context.options.fetches_resources:
-        enqueue_resources(batch.stored, batch.depths, context.frontier, context.changes, now)
+    if context.options.fetches_requisites:
+        enqueue_requisites(batch.stored, batch.rows, context.frontier, context.changes, now)
     process_sitemaps(batch.stored, context, now)
     record_tvi_files(batch.stored, context, now)
 

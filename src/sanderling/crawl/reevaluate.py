@@ -3,16 +3,16 @@
 import json
 from collections.abc import Collection, Sequence
 
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.context import REQUISITE_RANK, CrawlContext
 from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.stages.rank_updates import evict_worst
 from sanderling.crawl.stages.sitemaps import can_list_url
 from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.frontier.requeue import dequeue_urls, requeue_urls, update_skip_reasons
 from sanderling.frontier.url_filter import PUBLISHER_SOURCES
-from sanderling.frontier.url_rows import load_stored_urls, select_by_state, select_queued_pages
+from sanderling.frontier.url_rows import StoredUrl, load_stored_urls, select_by_state, select_queued_pages
 from sanderling.frontier.url_store import FrontierEntry
-from sanderling.models import CandidateUrl, Reason, Url, UrlSource, UrlState
+from sanderling.models import CandidateUrl, Reason, Url, UrlRole, UrlSource, UrlState
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
 from sanderling.storage.queries import load_urls
@@ -74,10 +74,13 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
     _dequeue_rejected(context)
     other_reasons: list[tuple[int, Reason, str]] = []
     for row in select_by_state(context.db, skip_reasons=REEVALUATED_REASONS):
-        candidate = row.to_candidate(context.ordering.rank_known(row.id, row.depth))
-        reason, note = context.frontier.url_filter.find_rejection(
-            row.url, row.depth, row.source, _is_foreign_sitemap_url(context, candidate, row.id), now
-        )
+        candidate = row.to_candidate(_rank_known(context, row))
+        if row.role is UrlRole.REQUISITE:
+            reason, note = context.frontier.url_filter.find_requisite_rejection(row.url, now)
+        else:
+            reason, note = context.frontier.url_filter.find_rejection(
+                row.url, row.depth, row.source, _is_foreign_sitemap_url(context, candidate, row.id), now
+            )
         if not reason:
             context.frontier.url_store.requeue_skipped(row.id, candidate)
         elif reason != row.reason:
@@ -151,6 +154,10 @@ def enqueue_all_pages(
 ) -> int:
     """Queue admitted pages in these states or skipped for these reasons. Returns their number."""
     rows = select_by_state(context.db, states, reasons)
+    requisites = [row for row in rows if row.role is UrlRole.REQUISITE]
+    rows = [row for row in rows if row.role is not UrlRole.REQUISITE]
+    if context.options.fetches_requisites:
+        requeue_urls(context.db, [(row.id, row.host_id, REQUISITE_RANK) for row in requisites])
     redundant = find_redundant_ids(
         context.db, context.frontier.url_filter.dust_rules, [(row.id, row.url) for row in rows]
     )
@@ -160,6 +167,10 @@ def enqueue_all_pages(
     )
     requeue_urls(context.db, [(row.id, row.host_id, rank) for row, rank in zip(admitted, ranks, strict=True)])
     return len(admitted)
+
+
+def _rank_known(context: CrawlContext, row: StoredUrl) -> float:
+    return REQUISITE_RANK if row.role is UrlRole.REQUISITE else context.ordering.rank_known(row.id, row.depth)
 
 
 def _find_rejection(context: CrawlContext, url: str, depth: int) -> Reason:

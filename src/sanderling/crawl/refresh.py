@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
-from sanderling.crawl.context import SITEMAP_RANK, CrawlContext, RunStats
+from sanderling.crawl.context import REQUISITE_RANK, SITEMAP_RANK, CrawlContext, RunStats
 from sanderling.crawl.coordinator import Coordinator, WorkerEngine
 from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
@@ -29,7 +29,6 @@ from sanderling.crawl.run import (
     record_run_start,
     store_fields,
 )
-from sanderling.crawl.stages.resources import RESOURCE_RANK
 from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.crawl.watched_pages import NO_WATCHED_URLS, WatchedUrls, add_watched_urls
 from sanderling.crawl.worker_setup import RunSetup, build_assignment, build_run_setup, open_engine, prespawn_workers
@@ -37,7 +36,7 @@ from sanderling.db.connection import transaction
 from sanderling.dedup.url_variants import find_redundant_ids
 from sanderling.errors import CollectionError
 from sanderling.fetch.dns import DnsResolver
-from sanderling.frontier.url_rows import find_visited_resources
+from sanderling.frontier.url_rows import find_visited_requisites
 from sanderling.models import Outcome
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.revisit.change_lists import ChangeLists
@@ -171,8 +170,8 @@ def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool
                 [*context.revisit.change_lists.load_all(), *context.revisit.sitemap_schedule.load_due_at_start(now)],
                 SITEMAP_RANK,
             )
-        if context.options.fetches_resources:
-            context.frontier.requeue(find_visited_resources(context.db), RESOURCE_RANK)
+        if context.options.fetches_requisites:
+            context.frontier.requeue(find_visited_requisites(context.db), REQUISITE_RANK)
         context.revisit.change_lists.reset_answers()
         if visit_all:
             context.stats.due += enqueue_all_pages(context)

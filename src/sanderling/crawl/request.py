@@ -144,7 +144,7 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         timeout=fetching.timeout,
         max_body=fetching.max_body,
         digest=fetching.digest,
-        extracts_resources=fetching.resources,
+        extracts_requisites=fetching.requisites,
         topic_weights=request.ordering_choice.topic,
         lease_seconds=request.workers.lease,
     )

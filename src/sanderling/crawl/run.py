@@ -158,6 +158,10 @@ def _write_run_end(context: CrawlContext, run_id: int, finish: FinishReason, sum
         context.storage.catalog.upsert_file(name, length)
     meta = CollectionMeta(db)
     meta.is_complete = finish is FinishReason.DONE
+    if not context.options.fetches_requisites:
+        meta.has_all_requisites = False
+    elif finish is FinishReason.DONE:
+        meta.has_all_requisites = True
     meta.finish_reason = finish
     db.execute(
         "UPDATE runs SET ended = ?, finish_reason = ?, summary = ? WHERE id = ?",

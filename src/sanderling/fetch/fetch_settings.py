@@ -54,7 +54,7 @@ class FetchSettings(Struct, frozen=True):
     archive_folder: str = ""  # last versions of pages; optional for workers
     parking_folder: str = ""  # pages that match no template; empty: no template filter
     topic_weights: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
-    extracts_resources: bool = False  # report images, scripts and style sheets, and hash images
+    extracts_requisites: bool = False  # report page requisites, and hash images
     keep_requests: bool = True  # store request records
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class FetchSettings(Struct, frozen=True):
         """Return the body limit for a role; 50 MB for sitemaps by their protocol."""
         return (
             self.max_body
-            if role in (UrlRole.PAGE, UrlRole.RESOURCE, UrlRole.TVI_FILE)
+            if role in (UrlRole.PAGE, UrlRole.REQUISITE, UrlRole.TVI_FILE)
             else max(self.max_body, MAX_SITEMAP_BYTES)
         )
 

@@ -10,7 +10,7 @@ from sanderling.urls.normalize import resolve_url, resolve_urls, truncate_long_u
 
 MAX_FILE_REFS = 20  # sitemaps and feeds per page
 MAX_LONG_LINKS = 20  # reported per page, truncated
-MAX_RESOURCES = 100  # images, scripts and style sheets per page
+MAX_REQUISITES = 1_000  # per page, style sheet, or frame
 
 LinkScorer = Callable[[RawLink], float]
 """Return the topic score of a link, in a focused crawl."""
@@ -76,10 +76,18 @@ def resolve_file_refs(extracted: PageMetadata) -> tuple[FileRef, ...]:
     )
 
 
-def resolve_resources(tree: Document, base: str) -> tuple[FileRef, ...]:
-    """Resolve the images, scripts and style sheets of a page, each once."""
-    from sanderling.html.subresources import find_subresources  # rarely needed
+def resolve_page_requisites(
+    tree: Document, base: str, encoding: str, *, needs_icon: bool = True
+) -> tuple[FileRef, ...]:
+    """Resolve what a document needs to be shown. `needs_icon`: it is not shown in a frame."""
+    from sanderling.html.page_requisites import find_page_requisites  # rarely needed
 
-    resolved_urls = (resolve_url(base, href) for href in islice(find_subresources(tree), MAX_RESOURCES))
+    return resolve_requisites(find_page_requisites(tree, needs_icon=needs_icon), base, encoding)
+
+
+def resolve_requisites(urls: Iterable[str], base: str, encoding: str = "utf-8") -> tuple[FileRef, ...]:
+    """Resolve the URLs of page requisites, each once."""
+    distinct = list(islice(dict.fromkeys(urls), MAX_REQUISITES))
+    resolved_urls = (resolve_url(base, url, encoding) for url in distinct)
     found = {resolved.url: resolved.distinct_request_url for resolved in resolved_urls if resolved is not None}
-    return tuple(FileRef(url, request_url, UrlRole.RESOURCE) for url, request_url in found.items())
+    return tuple(FileRef(url, request_url, UrlRole.REQUISITE) for url, request_url in found.items())

@@ -12,10 +12,11 @@ from sanderling.fetch.link_resolution import (
     add_header_links,
     resolve_file_refs,
     resolve_links,
-    resolve_resources,
+    resolve_page_requisites,
 )
 from sanderling.fetch.native_links import pack_scanned_links
 from sanderling.fetch.record_packer import RecordPacker
+from sanderling.fetch.requisite_response import is_requisite_type
 from sanderling.fetch.response import (
     ResponseClass,
     classify_status,
@@ -131,6 +132,8 @@ class ResponseProcessor:
         if digest == task.digest:
             visit_fields["head"] = build_stored_head(b"".join(response.head_lines), len(response.body))
             return ResponseClass(Outcome.FETCHED, detail=UNCHANGED_DETAIL)
+        if task.role is UrlRole.REQUISITE and not is_requisite_type(visit_fields["mime"]):
+            return ResponseClass(Outcome.SKIPPED, Reason.MEDIA_TYPE, f"not part of a page: {visit_fields['mime']}")
         self._pack_records(task, response, visit_fields, fetched_at, digest if body is response.body else b"")
         if task.role is not UrlRole.PAGE:
             from sanderling.fetch.sitemap_response import parse_non_page  # rarely needed
@@ -233,8 +236,8 @@ class ResponseProcessor:
             visit_fields["canonical"] = canonical.url
         topic = self._topic_scorer
         visit_fields["file_refs"] = resolve_file_refs(metadata) + visit_fields.get("file_refs", ())
-        if self._settings.extracts_resources and isinstance(page, Document):
-            visit_fields["resources"] = resolve_resources(page, metadata.base_url)
+        if self._settings.extracts_requisites and isinstance(page, Document):
+            visit_fields["requisites"] = resolve_page_requisites(page, metadata.base_url, metadata.encoding)
         fingerprints = visit_fields["fingerprints"] = self._compute_fingerprints(page, fingerprint_input)
         if fingerprint_input.is_changed:
             fingerprints["sieve"] = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
@@ -276,7 +279,7 @@ class ResponseProcessor:
         """Return True if no feature needs the tree."""
         is_different = fingerprint_input.is_changed and not fingerprint_input.has_same_stable_hash
         needs_tree = (
-            is_different or self._topic_scorer or self._settings.extracts_resources or self._settings.parking_folder
+            is_different or self._topic_scorer or self._settings.extracts_requisites or self._settings.parking_folder
         )
         return not needs_tree and self._agent.lower() not in IGNORED_META_NAMES
 

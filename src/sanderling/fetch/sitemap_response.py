@@ -1,4 +1,4 @@
-"""Parse sitemaps, feeds, change lists, images and TVI files in the worker."""
+"""Parse sitemaps, feeds, change lists, page requisites and TVI files in the worker."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from sanderling.discovery.dates import DatePrecision
 from sanderling.discovery.entry_types import RESOURCESYNC_PATH, SitemapEntry, SitemapKind, SitemapProblem
 from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.fetch.link_resolution import truncate_long_links
+from sanderling.fetch.requisite_response import find_nested_requisites
 from sanderling.fingerprint.image_hash import fingerprint_image
 from sanderling.models import FileRef, SitemapHint, UrlRole
 from sanderling.publisher.changelist_parser import (
@@ -105,9 +106,11 @@ def parse_non_page(role: UrlRole, url: str, body: bytes, mime: str, charset: str
     if role is UrlRole.CHANGE_LIST:
         hints, until, next_url = parse_change_list_response(url, body)
         return {"sitemap_hints": hints, "change_list_until": until, "change_list_next": next_url}, ""
-    if role is UrlRole.RESOURCE:
+    if role is UrlRole.REQUISITE:
         image_hash = fingerprint_image(body) if mime.startswith("image/") else b""
-        return ({"fingerprints": {"look": image_hash}} if image_hash else {}), ""
+        requisites = find_nested_requisites(url, body, mime, charset)
+        fields: dict[str, Any] = {"requisites": requisites} if requisites else {}
+        return (fields | {"fingerprints": {"look": image_hash}} if image_hash else fields), ""
     if role is UrlRole.TVI_FILE:
         return {"fingerprints": {"table": body} if len(body) <= MAX_TVI_BYTES else {}}, ""
     hints, file_refs, description = parse_sitemap_response(url, body, charset)

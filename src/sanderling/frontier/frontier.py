@@ -25,7 +25,7 @@ from sanderling.frontier.url_cache import UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.frontier.url_rows import UrlRow, load_url_rows
 from sanderling.frontier.url_store import FrontierEntry, UrlStore
-from sanderling.models import FetchBatch, Host, Reason, Url, UrlState
+from sanderling.models import CandidateUrl, FetchBatch, Host, Reason, Url, UrlState
 
 
 class Frontier:
@@ -90,6 +90,10 @@ class Frontier:
     def requeue(self, url_ids: Iterable[int], rank: float = 0.0) -> None:
         """Queue known pages for a revisit, in this order; duplicates are queued once."""
         requeue.requeue_pages(self.db, url_ids, rank)
+
+    def promote_requisites(self, candidates: Mapping[int, CandidateUrl]) -> None:
+        """Queue page requisites, given by their ids, that were skipped as pages."""
+        requeue.promote_requisites(self.db, candidates)
 
     def rerank(self, get_rank: Callable[[int, int], float]) -> None:
         """Rank all queued pages again; `get_rank` maps URL id and depth to a rank."""

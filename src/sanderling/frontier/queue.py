@@ -4,6 +4,7 @@ Politeness is decided here, in the transaction that grants the leases.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from msgspec.structs import replace
 
@@ -28,7 +29,7 @@ HOST_COLUMNS = "addresses, leased, robots_status, robots_body, robots_at, robots
 SELECT_BEST_URLS = """
     SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role, u.losses
     FROM queue AS q JOIN urls AS u ON u.id = q.url
-    WHERE q.host = ? AND q.ready_at <= ? ORDER BY q.rank, q.url LIMIT ?
+    WHERE q.host = ? AND q.ready_at <= ? AND q.rank >= ? ORDER BY q.rank, q.url LIMIT ?
 """
 SELECT_LEASES = "SELECT url, host, rank, token FROM leases"
 
@@ -47,6 +48,7 @@ class UrlQueue:
         self.politeness = politeness
         self.host_preference = host_preference
         self.quota = quota  # None: no limit per host
+        self.min_rank = -inf  # better URLs are not leased: a crawl at its page limit still fetches page requisites
         self.isolated_tokens: dict[str, int] = {}  # worker -> lease it fetches with nothing in parallel
 
     def set_migrant_hosts(self, hosts: frozenset[Host]) -> None:
@@ -57,7 +59,7 @@ class UrlQueue:
         self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
     ) -> list[ReadyHost]:
         """Return the ready hosts for these workers, best first, with the share of each."""
-        found = find_ready_hosts(self.db, self.politeness, self.host_preference, workers, now)
+        found = find_ready_hosts(self.db, self.politeness, self.host_preference, workers, now, self.min_rank)
         if len(found) < 2:
             return found
         if self.politeness.delay_seconds > 0:
@@ -88,10 +90,11 @@ class UrlQueue:
         addresses, leased, status, body, at, until, pause, learned = row
         robots = RobotsTxt(Host(name), status, body or b"", at, until) if until > now else None
         size = min(limit, self.politeness.compute_batch_size(name, leased, robots is not None, pause))
-        size = min(size, self.quota.count_remaining(host)) if self.quota is not None else size
+        if self.quota is not None and self.min_rank == -inf:
+            size = min(size, self.quota.count_remaining(host))
         if size <= 0:
             return None
-        rows = self.db.execute(SELECT_BEST_URLS, (host, now, size)).fetchall()
+        rows = self.db.execute(SELECT_BEST_URLS, (host, now, self.min_rank, size)).fetchall()
         if not rows:
             self._delay_until_retry(host)
             return None
@@ -107,6 +110,13 @@ class UrlQueue:
         address_list = tuple(addresses.split())
         delay = self.politeness.get_delay(name, learned)
         return FetchBatch(Host(name), tasks, address_list, robots, delay, self.politeness.connections)
+
+    def has_queued(self, min_rank: float) -> bool:
+        """Return whether a URL with at least this rank is queued."""
+        sql = (
+            "SELECT 1 FROM hosts WHERE waiting > 0 AND EXISTS (SELECT 1 FROM queue WHERE host = hosts.id AND rank >= ?)"
+        )
+        return self.db.execute(f"{sql} LIMIT 1", (min_rank,)).fetchone() is not None
 
     def _delay_until_retry(self, host_id: int) -> None:
         self.db.execute(

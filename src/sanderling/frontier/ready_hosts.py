@@ -50,16 +50,24 @@ SELECT_READY_HOSTS = """
            OR (leased < :batch AND holder IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
            (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
+      AND (:min_rank < -1e300
+           OR EXISTS (SELECT 1 FROM queue WHERE queue.host = hosts.id AND queue.rank >= :min_rank))
     ORDER BY open_at LIMIT :most
 """
 
 
 def find_ready_hosts(
-    db: Connection, politeness: Politeness, preference: HostPreference, workers: Sequence[str], now: float
+    db: Connection,
+    politeness: Politeness,
+    preference: HostPreference,
+    workers: Sequence[str],
+    now: float,
+    min_rank: float = -inf,
 ) -> list[ReadyHost]:
     """Return the ready hosts for these workers, best first, without two at the same address."""
     parameters = {
         "now": now,
+        "min_rank": min_rank,
         "proxied": int(politeness.uses_proxy),
         "shared": int(politeness.allows_sharing),
         "batch": MIGRANT_BATCH if politeness.migrant_hosts else politeness.get_max_in_flight(),

@@ -1,11 +1,14 @@
 """Change the state or rank of many known URLs: when a run starts, pages become due, or pages are deleted."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sanderling.db.connection import Connection
-from sanderling.models import Reason, UrlState
+from sanderling.db.connection import Connection, select_by_ids
+from sanderling.frontier.url_store import SOFT_REASONS
+from sanderling.models import CandidateUrl, Reason, UrlRole, UrlState
 
 REVISITABLE_STATES = f"'{UrlState.VISITED}', '{UrlState.GONE}'"
+
+PAGE_REASONS = SOFT_REASONS | {Reason.OUT_OF_SCOPE, Reason.HOST_LIMIT}  # apply to pages, not to their requisites
 
 
 def requeue_pages(db: Connection, url_ids: Iterable[int], rank: float = 0.0) -> None:
@@ -37,6 +40,25 @@ def requeue_urls(db: Connection, rows: Sequence[tuple[int, int, float]]) -> None
         [(url,) for url, _, _ in rows],
     )
     recount_queued(db)
+
+
+def promote_requisites(db: Connection, candidates: Mapping[int, CandidateUrl]) -> None:
+    """Queue page requisites, given by their ids, that were skipped as pages."""
+    reasons = ",".join(f"'{reason}'" for reason in sorted(PAGE_REASONS))
+    sql = (
+        f"SELECT id, host FROM urls WHERE id IN ({{}}) AND state = '{UrlState.SKIPPED}' AND role = '{UrlRole.PAGE}'"
+        f" AND reason IN ({reasons})"
+    )
+    found = [(candidates[id_], id_, host) for id_, host in select_by_ids(db, sql, list(candidates))]
+    db.executemany(
+        f"UPDATE urls SET state = '{UrlState.QUEUED}', reason = '', note = '', role = '{UrlRole.REQUISITE}', depth = ?,"
+        " via = ?, wire = ? WHERE id = ?",
+        [(new.depth, new.referrer_id, new.request_url, id_) for new, id_, _ in found],
+    )
+    db.executemany(
+        "INSERT INTO queue (host, rank, url) VALUES (?, ?, ?)", [(host, new.rank, id_) for new, id_, host in found]
+    )
+    db.executemany("UPDATE hosts SET waiting = waiting + 1 WHERE id = ?", [(host,) for _, _, host in found])
 
 
 def dequeue_urls(db: Connection, rows: Sequence[tuple[int, UrlState, Reason]]) -> None:

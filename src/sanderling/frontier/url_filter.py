@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.frontier.url_store import FrontierEntry
-from sanderling.models import CandidateUrl, Host, Reason, Url, UrlSource, UrlState
+from sanderling.models import CandidateUrl, Host, Reason, Url, UrlRole, UrlSource, UrlState
 from sanderling.urls.dust import DustRule, rewrite_url
 from sanderling.urls.normalize import get_host
 from sanderling.urls.pattern_budget import PatternBudget
-from sanderling.urls.scope import ScopeRule, add_page, add_seed, check_scope
+from sanderling.urls.scope import ScopeRule, add_page, add_seed, check_scope, find_exclusion
 from sanderling.urls.traps import find_trap
 
 DUPLICATE_DETAIL_PREFIX = "the same as "  # detail of a URL that a DUST rule rewrites; the rewritten URL follows
@@ -70,7 +70,10 @@ class UrlFilter:
 
         None: enough skipped URLs are stored already.
         """
-        reason, detail = self.find_rejection(candidate.url, candidate.depth, candidate.source, nofollow, now)
+        if candidate.role is UrlRole.REQUISITE:
+            reason, detail = self.find_requisite_rejection(candidate.url, now)
+        else:
+            reason, detail = self.find_rejection(candidate.url, candidate.depth, candidate.source, nofollow, now)
         if not reason:
             return FrontierEntry(candidate, UrlState.QUEUED)
         return (
@@ -124,6 +127,17 @@ class UrlFilter:
         if self.failed_hosts:
             return self.failed_hosts.get(get_host(url), Reason.NONE), ""
         return reason, ""
+
+    def find_requisite_rejection(self, url: Url, now: float) -> tuple[Reason, str]:
+        """Return the reason not to fetch a page requisite: like a page, but from any host and at any depth."""
+        rule = self.scope_rule
+        if self.blocklist is not None and self.blocklist.fullmatch(url):
+            return Reason.DELETED, ""
+        if (reason := find_exclusion(rule, url)) is not Reason.NONE:
+            return reason, ""
+        if detail := find_trap(url, now):
+            return Reason.TRAP, detail
+        return self.failed_hosts.get(get_host(url), Reason.NONE), ""
 
     def is_too_deep(self, depth: int) -> bool:
         return 0 <= self.depth_limit < depth

@@ -9,7 +9,7 @@ from msgspec import Struct
 from sanderling.db.connection import Connection, select_by_ids
 from sanderling.models import CandidateUrl, Reason, Url, UrlRole, UrlSource, UrlState
 
-URL_COLUMNS = "u.id, u.host, h.name || u.path, u.depth, u.wire, u.via, u.source, u.reason"
+URL_COLUMNS = "u.id, u.host, h.name || u.path, u.depth, u.wire, u.via, u.source, u.reason, u.role"
 SELECT_URLS = f"SELECT {URL_COLUMNS} FROM urls AS u JOIN hosts AS h ON h.id = u.host"
 SELECT_REFERRER = "SELECT u.via, u.source, v.role FROM urls AS u JOIN urls AS v ON v.id = u.via WHERE u.id = ?"
 
@@ -41,9 +41,12 @@ class StoredUrl(Struct, frozen=True, gc=False):
     referrer_id: int
     source: UrlSource
     reason: Reason
+    role: UrlRole
 
     def to_candidate(self, rank: float) -> CandidateUrl:
-        return CandidateUrl(self.url, self.request_url, self.depth, self.source, self.referrer_id, rank=rank)
+        return CandidateUrl(
+            self.url, self.request_url, self.depth, self.source, self.referrer_id, rank=rank, role=self.role
+        )
 
 
 def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
@@ -92,9 +95,9 @@ def find_parked_pages(db: Connection) -> list[int]:
     return [id_ for (id_,) in db.execute("SELECT id FROM urls WHERE reason = ?", (Reason.NOT_SIMILAR,))]
 
 
-def find_visited_resources(db: Connection) -> list[int]:
+def find_visited_requisites(db: Connection) -> list[int]:
     sql = "SELECT id FROM urls WHERE role = ? AND state = ?"
-    return [id_ for (id_,) in db.execute(sql, (UrlRole.RESOURCE, UrlState.VISITED))]
+    return [id_ for (id_,) in db.execute(sql, (UrlRole.REQUISITE, UrlState.VISITED))]
 
 
 def is_skipped_for(db: Connection, url_id: int, reason: Reason) -> bool:
@@ -150,8 +153,10 @@ def count_levels_by_seed(db: Connection) -> Counter[tuple[int, str]]:
 
 def _build_stored_urls(rows: Iterable[Any]) -> list[StoredUrl]:
     return [
-        StoredUrl(id_, host_id, Url(url), depth, request_url, referrer_id, UrlSource(source), Reason(reason))
-        for id_, host_id, url, depth, request_url, referrer_id, source, reason in rows
+        StoredUrl(
+            id_, host_id, Url(url), depth, request_url, referrer_id, UrlSource(source), Reason(reason), UrlRole(role)
+        )
+        for id_, host_id, url, depth, request_url, referrer_id, source, reason, role in rows
     ]
 
 

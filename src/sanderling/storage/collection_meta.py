@@ -53,6 +53,7 @@ class CollectionMeta:
     topic = MetaField("topic", dict[str, float], {})
     drawn_depths = MetaField("drawn_depths", dict[str, int], {})  # by seed
     unrecorded_skips = MetaField("unlisted", int, 0)
+    has_all_requisites = MetaField("has_all_requisites", bool, False)  # a complete pass queued those of every page
     refreshed_at = MetaField("refreshed", float, 0.0)  # end of the last refresh
     revisit_budget = MetaField("revisit_budget", str, "")  # of the last crawl or refresh
     blocked_patterns = MetaField("forgotten", list[str], [])  # of deleted URLs, which are never queued again

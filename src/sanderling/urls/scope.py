@@ -86,16 +86,23 @@ def add_page(rule: ScopeRule, page: Url) -> ScopeRule:
 
 def check_scope(rule: ScopeRule, url: str) -> Reason:
     """Return why a URL is out of scope, or NONE. Seeds and watched pages ignore include patterns."""
-    if len(url) > rule.length_limit:
-        return Reason.TOO_LONG
-    if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
-        return Reason.EXCLUDED
+    if excluded := find_exclusion(rule, url):
+        return excluded
     if url in rule.seeds or url in rule.pages:
         return IN_SCOPE
     if not _is_in_scope(rule, url):
         return Reason.OUT_OF_SCOPE
     if rule.include and not any(_compile_pattern(pattern).search(url) for pattern in rule.include):
         return Reason.OUT_OF_SCOPE
+    return IN_SCOPE
+
+
+def find_exclusion(rule: ScopeRule, url: str) -> Reason:
+    """Return why a URL is never fetched, wherever it is found, or NONE."""
+    if len(url) > rule.length_limit:
+        return Reason.TOO_LONG
+    if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
+        return Reason.EXCLUDED
     return IN_SCOPE
 
 

@@ -3,7 +3,7 @@
 Stages write to the transaction that the pipeline has opened:
 
 * `visit_batch`: drop expired leases, detect missing pages, resolve redirects (`redirects`)
-* `discovered_urls`, `resources`, `sitemaps`, `tvi_stage`: enqueue new URLs and read lists that sites publish
+* `discovered_urls`, `requisites`, `sitemaps`, `tvi_stage`: enqueue new URLs and read lists that sites publish
 * `archive_pages`: append WARC records, write catalog rows
 * `change_detection`: classify changes, schedule the next visits
 * `rank_updates`: update the ordering, rerank the queue, evict pages

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
 from sanderling.clock import parse_http_date
 from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.stages.resources import record_replacements
+from sanderling.crawl.stages.requisites import record_replacements
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint, is_current_fingerprint
 from sanderling.frontier.url_rows import find_gone_pages
@@ -54,7 +54,7 @@ def classify_changes(
                 changed.add(visit.id)
             else:  # only volatile text differs
                 context.stats.unchanged += 1
-    if context.options.fetches_resources:
+    if context.options.fetches_requisites:
         context.stats.replaced_resources += record_replacements(
             archived_visits, previous, context.storage.catalog, context.changes
         )

@@ -7,7 +7,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
+from sanderling.crawl.context import REQUISITE_RANK, SITEMAP_RANK, CrawlContext
 from sanderling.dedup import duplicate_stats
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.ordering.protocol import INFINITE_RANK, FoundUrl
@@ -32,7 +32,7 @@ from sanderling.urls.scope import check_scope
 from sanderling.urls.traps import SESSION_ID, strip_session_id
 
 # Module-level names are looked up faster than enum attributes, once per link.
-LINK, PAGE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlState.QUEUED
+LINK, PAGE, REQUISITE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlRole.REQUISITE, UrlState.QUEUED
 
 
 class DiscoveredUrl(Struct, frozen=True, gc=False):
@@ -182,23 +182,30 @@ def _admit_discovered(
     find_rejection, admitted = context.frontier.url_filter.find_rejection, list[Url]()
     skipped: list[FrontierEntry] = []
     rewritten: dict[Url, DiscoveredUrl] = {}
+    promoted: dict[int, CandidateUrl] = {}
     for url, item in discovered.items():
         packed = known.get(url)
         is_reversed = item.source is UrlSource.REDIRECT and _is_dust_rule_reversed(url, item, context)
         if packed is None:
-            reason, note = find_rejection(
-                url, item.depth, item.source, item.nofollow, now, is_redirect_target=is_reversed
-            )
+            if item.role is REQUISITE:
+                reason, note = context.frontier.url_filter.find_requisite_rejection(url, now)
+            else:
+                reason, note = find_rejection(
+                    url, item.depth, item.source, item.nofollow, now, is_redirect_target=is_reversed
+                )
             if not reason:
                 admitted.append(url)
             elif context.frontier.url_filter.should_record(url, reason):
                 skipped.append(FrontierEntry(item.to_candidate(url), UrlState.SKIPPED, reason, note))
                 if rewritten_url := _get_rewritten_url(url, note):
                     rewritten[rewritten_url.url] = replace(item, request_url=rewritten_url.distinct_request_url)
+        elif item.role is REQUISITE:
+            promoted[unpack_url_id(packed)] = item.to_candidate(url, REQUISITE_RANK)
         elif is_reversed:
             _unskip_url(url, item, unpack_url_id(packed), context)
         elif packed >= SOFT_SKIP_FLAG or (item.depth < packed & DEPTH_MASK and item.source not in PUBLISHER_SOURCES):
             _update_known_url(url, item, unpack_known_url(packed), context, now)
+    context.frontier.promote_requisites(promoted)
     entries = _rank_urls(admitted, discovered, context) + skipped
     ids = context.frontier.enqueue(entries, now)
     context.stats.skipped += sum(1 for entry in entries if entry.reason)
@@ -269,7 +276,8 @@ def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: Craw
     if rank == INFINITE_RANK:
         return FrontierEntry(discovered.to_candidate(url), UrlState.SKIPPED, Reason.IRRELEVANT)
     if discovered.role is not PAGE:
-        return FrontierEntry(discovered.to_candidate(url, SITEMAP_RANK), QUEUED)
+        special_rank = REQUISITE_RANK if discovered.role is REQUISITE else SITEMAP_RANK
+        return FrontierEntry(discovered.to_candidate(url, special_rank), QUEUED)
     if context.frontier.collection_limit is not None and not _has_capacity(context, rank):
         return FrontierEntry(
             discovered.to_candidate(url), UrlState.SKIPPED, Reason.LIMIT, "not better than the pages kept"

@@ -1,4 +1,4 @@
-"""Resources of pages: fetched if enabled, and reported when replaced."""
+"""Page requisites: fetched if enabled, and reported when replaced."""
 
 import struct
 import zlib
@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.site import Page, Site, html
+from msgspec.structs import replace
+from tests.support.site import Page, Site, html, redirect
 
 from sanderling.changes.change_store import StoredChange, load_changes
 from sanderling.changes.classify import ChangeKind
-from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.refresh import RefreshMode, refresh
 from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import crawl
+from sanderling.crawl.stages.requisites import MAX_NESTING
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages, load_urls
 
@@ -39,12 +41,12 @@ def page(*uses: str) -> Page:
     return Page(f"<html><body><p>A page of some words that never change.</p>{body}</body></html>".encode())
 
 
-def request(site: Site, *, resources: bool = True) -> CrawlRequest:
+def request(site: Site, *, requisites: bool = True) -> CrawlRequest:
     return CrawlRequest(
         (site.root + "/",),
         scope=ScopeSettings(sitemaps=False),
         politeness=PolitenessSettings(delay=0.0),
-        fetching=HttpSettings(allow_private=True, resources=resources),
+        fetching=HttpSettings(allow_private=True, requisites=requisites),
         workers=WorkerSettings(workers=1),
     )
 
@@ -66,9 +68,9 @@ def site() -> Site:
     return site
 
 
-def test_resources_are_not_fetched_by_default(site: Site, tmp_path: Path) -> None:
+def test_requisites_are_not_fetched_by_default(site: Site, tmp_path: Path) -> None:
     with site:
-        crawl(tmp_path, request(site, resources=False))
+        crawl(tmp_path, request(site, requisites=False))
         assert not {"/a.png", "/b.js", "/b.css"} & set(site.hits)
 
 
@@ -98,7 +100,7 @@ def test_replaced_script_is_behavior_and_style_sheet_is_presentation(site: Site,
     assert kinds == {(ChangeKind.BEHAVIOR,), (ChangeKind.PRESENTATION,)}
 
 
-def test_resource_of_many_pages_is_reported_once(tmp_path: Path) -> None:
+def test_requisite_of_many_pages_is_reported_once(tmp_path: Path) -> None:
     names = [f"/p{number}" for number in range(30)]
     with Site({"/": html(*names), **{name: page("/all.js") for name in names}}) as site:
         site.pages["/all.js"] = file(b"run(1)", "text/javascript")
@@ -108,9 +110,77 @@ def test_resource_of_many_pages_is_reported_once(tmp_path: Path) -> None:
     assert set(load_page_changes(tmp_path)) == {"/all.js"}
 
 
-def test_resources_are_not_counted_as_pages(site: Site, tmp_path: Path) -> None:
+def test_requisites_are_not_counted_as_pages(site: Site, tmp_path: Path) -> None:
     with site:
         summary = crawl(tmp_path, request(site))
         assert summary.pages == 3
         with open_collection_read_only(tmp_path) as collection:
             assert len(list(load_pages(collection.db))) == 3
+
+
+def test_nested_requisites_of_other_hosts_are_fetched_once(tmp_path: Path) -> None:
+    css, html_type = "text/css", "text/html"
+    with (
+        Site({}, host="127.0.0.2") as other,
+        Site({"/": html("/a"), "/a": html("/")}) as site,
+    ):
+        link = f'<link rel=stylesheet href="{other.root}/one.css"><iframe src="{other.root}/frame"></iframe>'
+        for path in ("/", "/a"):
+            site.pages[path] = Page(f'<html><head>{link}</head><body><a href="/a">a</a>'.encode())
+        other.pages |= {
+            "/one.css": file(b"@import 'two.css'; a{b:url(one.png)}", css),
+            "/two.css": file(b"@font-face{src:url(f.woff2)} @import 'one.css';", css),
+            "/one.png": file(b"png", "image/png"),
+            "/f.woff2": file(b"font", "font/woff2"),
+            "/frame": file(b'<img src="moved.png"><a href="/page">not followed</a>', html_type),
+            "/moved.png": redirect("/real.png"),
+            "/real.png": file(b"real", "image/png"),
+            "/tool.zip": file(b"zip", "application/zip"),
+        }
+        crawl(tmp_path, request(site))
+        expected = {"/one.css", "/two.css", "/one.png", "/f.woff2", "/frame", "/moved.png", "/real.png", "/robots.txt"}
+        assert set(other.hits) == expected
+        assert set(other.hits.values()) == {1}
+        assert "/favicon.ico" in site.hits
+
+
+def test_requisite_that_was_skipped_as_page_is_fetched(tmp_path: Path) -> None:
+    with Site({"/i.png": file(b"png", "image/png")}, host="127.0.0.2") as other, Site({"/": html("/a")}) as site:
+        site.pages["/"] = html("/a", f"{other.root}/i.png")
+        site.pages["/a"] = page(f"{other.root}/i.png")
+        crawl(tmp_path, request(site))
+        assert other.hits["/i.png"] == 1
+
+
+def test_types_that_no_page_shows_are_not_stored(tmp_path: Path) -> None:
+    with Site({"/": Page(b'<iframe src="/tool"></iframe>'), "/tool": file(b"zip", "application/zip")}) as site:
+        crawl(tmp_path, replace(request(site), scope=ScopeSettings(scope="page", sitemaps=False)))
+    with open_collection_read_only(tmp_path) as collection:
+        row = collection.db.execute("SELECT state, reason FROM urls WHERE path = '/tool'").fetchone()
+        assert row == ("skipped", "media_type")
+
+
+def test_page_limit_does_not_stop_requisites(site: Site, tmp_path: Path) -> None:
+    with site:
+        site.pages["/"] = html("/a", "/b", head='<link rel=stylesheet href="/b.css">')
+        summary = crawl(tmp_path, replace(request(site), limits=LimitSettings(limit=1)))
+        assert summary.finish_reason == "limit"
+        assert site.hits["/b.css"] == 1
+        assert not site.hits["/a"]
+
+
+def test_later_pass_with_requisites_fetches_those_of_unchanged_pages(site: Site, tmp_path: Path) -> None:
+    with site:
+        crawl(tmp_path, request(site, requisites=False))
+        crawl(tmp_path, request(site))
+        assert {"/a.png", "/b.js", "/b.css"} <= set(site.hits)
+        site.requests.clear()
+        crawl(tmp_path, request(site))
+        assert all("if-none-match" in headers for path, headers in site.requests if path in ("/", "/a", "/a.png"))
+
+
+def test_endless_style_sheets_are_bounded(tmp_path: Path) -> None:
+    sheets = {f"/{n}.css": file(f"@import '{n + 1}.css';".encode(), "text/css") for n in range(30)}
+    with Site({"/": page("/0.css"), **sheets}) as site:
+        crawl(tmp_path, request(site))
+        assert sum(path.endswith(".css") for path in site.hits) == MAX_NESTING
