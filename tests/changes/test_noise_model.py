@@ -27,6 +27,21 @@ def test_fragment_added_on_every_page_is_template() -> None:
     assert quiet.noise == ("template",)
 
 
+def test_model_without_templates_suppresses_only_what_a_page_always_changes() -> None:
+    template, always_changing = NoiseModel(), NoiseModel()
+    banner = diff_pages(page(TEXT), page([*TEXT, "Autumn sale!"]))
+    quotes = [page([f"{word} harbour.", *TEXT]) for word in ("Old", "New", "Next", "Last", "Grand", "Little")]
+    for number in range(9):
+        template.learn(number, banner)
+    for old, new in pairwise(quotes):
+        always_changing.learn(1, diff_pages(old, new))
+    assert ChangeKind.CONTENT not in classify_diff(banner, template, 1).kinds
+    assert ChangeKind.CONTENT in classify_diff(banner, template.without_templates(), 1).kinds
+    assert (
+        ChangeKind.CONTENT not in classify_diff(diff_pages(*quotes[-2:]), always_changing.without_templates(), 1).kinds
+    )
+
+
 @pytest.mark.parametrize("words", ["The data is owned by those who call the method.", "New in version 3.1"])
 def test_fragment_in_main_content_is_template_on_half_of_the_pages(words: str) -> None:
     found = [diff_pages(page([f"Page {n}", *TEXT]), page([f"Page {n}", *TEXT, words])) for n in range(30)]

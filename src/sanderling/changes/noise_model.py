@@ -75,6 +75,11 @@ class NoiseModel(Struct):
     def is_empty(self) -> bool:
         return not self.fragment_counts and not self.streaks
 
+    def without_templates(self) -> Self:
+        """Return a copy that suppresses what the page itself always changes, and nothing shared by pages."""
+        places = {key: count for key, count in self.fragment_counts.items() if key >= PLACE_OFFSET}
+        return type(self)(self.visits, places, self.streaks, self.alternations, self.reversal_counts)
+
     def learn(self, page_id: int, diff: FingerprintDiff | None, *, is_copy: bool = False) -> None:
         """Learn from a visit, possibly without a diff (unchanged page).
 

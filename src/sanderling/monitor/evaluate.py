@@ -156,7 +156,10 @@ class WatchEvaluator:
             return self._build_lifecycle_event(visit, ChangeKind.NEW, "a new page"), new_state
         if old is None or before is None or old.is_missing:
             return None, new_state
-        change, texts = compare_versions(old, new, noise.load_noise_model(get_site(visit.url)), visit.url_id)
+        # The model has already learned from this visit and others of the run: a banner that came on all pages at once
+        # would be a template. The outbox reports shared changes once.
+        noise_model = noise.load_noise_model(get_site(visit.url)).without_templates()
+        change, texts = compare_versions(old, new, noise_model, visit.url_id)
         return self._decide(watch, visit, before, (old, new), (change, texts), (old_state, new_state))
 
     def _decide(
