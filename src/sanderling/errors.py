@@ -6,6 +6,7 @@
     │   └── IndexDamaged       exit 4   search index damaged; the archive it is built from is intact
     ├── DiskFull               exit 3   no space left; committed data stays readable
     ├── MissingExtra           exit 4   optional dependency not installed
+    ├── SinkUnavailable        exit 17  target of a sink unreachable
     ├── DatabaseUnavailable    exit 17  connection to the shared database lost and not restored
     └── ClusterUnavailable     exit 17  cluster unreachable
 
@@ -105,6 +106,12 @@ def _read_uv_tool_extras(receipt: Path) -> list[str]:
 
 class DatabaseUnavailable(SanderlingError):
     """Shared database unreachable."""
+
+    exit_code = 17
+
+
+class SinkUnavailable(SanderlingError):
+    """Target of a sink unreachable, or it refused rows. What it did not confirm is sent again."""
 
     exit_code = 17
 

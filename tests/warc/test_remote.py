@@ -167,5 +167,5 @@ def test_second_remote_address_is_rejected(tmp_path: Path) -> None:
         run_crawl(site, tmp_path / "c", f"file://{tmp_path / 'a'}")
         with pytest.raises(CollectionError, match="already stores its WARC files at"):
             run_crawl(site, tmp_path / "c", f"file://{tmp_path / 'b'}")
-    with pytest.raises(UsageError, match="is not a valid archive address"):
+    with pytest.raises(UsageError, match="is not an address that --archive can use"):
         open_file_system("nonsense://x")

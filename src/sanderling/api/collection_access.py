@@ -2,12 +2,12 @@
 
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 from sanderling.api.change import Change
 from sanderling.api.collection_reader import CollectionReader
@@ -21,6 +21,10 @@ from sanderling.crawl.watch_service import WatchService
 from sanderling.deletion.delete_pages import DeletionReport, delete_pages
 from sanderling.deletion.selection import DeletionSelection
 from sanderling.errors import UsageError
+from sanderling.export.export_rows import ExportQuery
+from sanderling.export.field_history import load_field_definitions
+from sanderling.export.run_sink import SinkReport, SinkRequest, run_sink
+from sanderling.monitor.page_fields import list_field_texts
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_file import build_watch
 from sanderling.monitor.watch_store import WatchStore, has_watches
@@ -118,6 +122,25 @@ class Collection(CollectionReader):
         samples = self._read(lambda stored: [take_sample(url, stored, None) for url in urls])
         others = self._read(lambda stored: [take_sample(url, stored, None) for url in negatives])
         return find_stored(self.folder, samples, others, threshold=threshold).pages[: limit or None]
+
+    def sink(
+        self,
+        target: str | Path,
+        *,
+        text: Literal["", "text", "markdown"] = "",
+        data: bool = False,
+        fields: Mapping[str, str] | Sequence[str] = (),
+        pattern: str = "*",
+        format: str = "jsonl",
+        restart: bool = False,
+    ) -> SinkReport:
+        """Send the pages that a target does not have yet: a folder, an fsspec address, PostgreSQL, or a webhook.
+
+        The same call continues after the last page sent, as `sanderling sink` does.
+        """
+        definitions = self._read(lambda stored: load_field_definitions(stored, list_field_texts(fields)))
+        query = ExportQuery("pages", text, data, pattern, fields=definitions)
+        return run_sink(self.folder, SinkRequest(str(target), query, format, restart=restart))
 
     def watch(self, *urls: str, site: bool = False, **options: object) -> Watch:
         """Add a watch of pages, or with `site` of their sites; a watch of the same name is replaced.

@@ -43,6 +43,7 @@ COMMAND_GROUPS = {
         "similar": "find pages built from the same template as a sample page",
         "templates": "list the page templates of a site",
         "export": "write pages with text and data, versions, links, or changes as JSON lines, CSV, Parquet",
+        "sink": "send pages to files, PostgreSQL, or a webhook, and follow the collection",
         "delete": "delete pages permanently and keep them out",
         "verify": "check a collection for damage, and repair it",
         "settings": "list all settings with value, flag, and environment variable",

@@ -83,10 +83,15 @@ def _iterate_pages(collection: StoredCollection, query: ExportQuery) -> Iterator
 
 
 def _build_page_rows(collection: StoredCollection, page: CatalogRow, query: ExportQuery) -> Iterator[Row]:
+    yield build_page_row(collection, page, query)
+
+
+def build_page_row(collection: StoredCollection, page: CatalogRow, query: ExportQuery) -> Row:
+    """Return the row of a page with the requested content of its last response."""
     row = build_page_object(page)
     if query.has_content:
         row |= read_content(_load_record(collection, page), page.url, query)
-    yield row
+    return row
 
 
 def _load_record(collection: StoredCollection, page: CatalogRow) -> StoredRecord | None:

@@ -57,7 +57,7 @@ def sign_message(key: str, message_id: str, timestamp: int, body: bytes) -> str:
 def send_message(message: OutgoingMessage, key: str, now: float) -> str:
     """Send a message. Returns an error, or an empty string."""
     if message.target.startswith(WEBHOOK_SCHEMES):
-        return _send_webhook(message, key, int(now))
+        return post_webhook(message.target, message.key, message.body, key, int(now))
     payload = json.decode(message.body)
     try:
         sender = open_sender([message.target])
@@ -67,16 +67,17 @@ def send_message(message: OutgoingMessage, key: str, now: float) -> str:
     return "" if sent else "the service did not accept the message"
 
 
-def _send_webhook(message: OutgoingMessage, key: str, timestamp: int) -> str:
+def post_webhook(target: str, message_id: str, body: bytes, key: str, timestamp: int) -> str:
+    """Post a signed message to a webhook. Returns an error, or an empty string."""
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "sanderling",
-        "Idempotency-Key": message.key,
-        "webhook-id": message.key,
+        "Idempotency-Key": message_id,
+        "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": sign_message(key, message.key, timestamp, message.body),
+        "webhook-signature": sign_message(key, message_id, timestamp, body),
     }
-    request = Request(message.target, message.body, headers)  # noqa: S310 only http and https
+    request = Request(target, body, headers)  # noqa: S310 only http and https
     try:
         with _opener.open(request, timeout=TIMEOUT_SECONDS) as response:
             response.read(1_000)

@@ -98,6 +98,35 @@ def load_visits_after(db: Connection, visit_id: int, limit: int) -> list[StoredV
     return [StoredVisit(*row) for row in db.execute(sql, (visit_id, limit))]
 
 
+SELECT_PAGE_EVENTS = """
+    SELECT v.id, v.url, h.name || u.path, v.at, v.outcome, v.changed FROM visits AS v JOIN urls AS u ON u.id = v.url
+    JOIN hosts AS h ON h.id = u.host WHERE v.id > ? AND v.id <= ? AND u.role = 'page' ORDER BY v.id
+"""
+
+
+class PageEvent(Struct, frozen=True):
+    """A visit that stored, changed, or removed a page, or found it as it was."""
+
+    visit_id: int
+    url_id: int
+    url: str
+    at: float
+    outcome: str
+    has_changed: bool
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the visit changed nothing but the time of the last visit."""
+        is_same_body = self.outcome == Outcome.FETCHED and not self.has_changed
+        return is_same_body or self.outcome in (Outcome.NOT_MODIFIED, Outcome.FAILED, Outcome.RETRY)
+
+
+def load_page_events(db: Connection, since: int, until: int) -> list[PageEvent]:
+    """Return the visits of pages with ids in (since, until], in order."""
+    rows = db.execute(SELECT_PAGE_EVENTS, (since, until))
+    return [PageEvent(id_, url_id, url, at, outcome, bool(changed)) for id_, url_id, url, at, outcome, changed in rows]
+
+
 def load_last_body_visit(db: Connection, url_id: int, before_id: int) -> StoredVisit | None:
     """Return the last successful visit with a body, before another visit."""
     sql = f"{SELECT_STORED_VISITS} WHERE v.url = ? AND v.id < ? AND v.outcome = 'fetched' AND v.length > 0"

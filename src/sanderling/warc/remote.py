@@ -85,17 +85,17 @@ class RemoteArchive:
         self.pool.shutdown(wait=True)
 
 
-def open_file_system(address: str) -> tuple[Any, str]:
+def open_file_system(address: str, flag: str = "--archive") -> tuple[Any, str]:
     """Return the fsspec file system of an address, and its folder."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise MissingExtra("--archive", "cluster") from None
+        raise MissingExtra(flag, "cluster") from None
     try:
         fs, root = url_to_fs(address)
     except (ValueError, ImportError, OSError) as error:
         problem = redact_address_password(error, address)
-        raise UsageError(f"{redact_password(address)!r} is not a valid archive address: {problem}") from None
+        raise UsageError(f"{redact_password(address)!r} is not an address that {flag} can use: {problem}") from None
     return fs, str(root).rstrip("/")
 
 
