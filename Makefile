@@ -15,12 +15,12 @@ COVERAGE ?=
 MEASURE = $(if $(COVERAGE),--cov --cov-report term:skip-covered)
 CORE = $(if $(COVERAGE),COVERAGE_FILE=build/coverage COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")'))
 PYTEST = $(CORE) $(IN_NAMESPACE) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(MEASURE)
-EXTRAS := search,documents,alerts,fields,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp
+EXTRAS := search,documents,alerts,fields,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp,browser
 
 BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev crawl test check verify formatted format lint types layers commits site docs tests bench scale tables clean
+.PHONY: help setup dev browser crawl test check verify formatted format lint types layers commits site docs tests bench scale tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ $(VENV)/.ready-dev: $(BUILT) requirements-dev.txt
 	@bash scripts/venv.sh $(PYTHON) $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]' -r requirements-dev.txt
 	@touch $@ $(VENV)/.ready
+
+browser: setup  ## install a browser for pages that are built by scripts
+	@bash scripts/system.sh browser
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 
 crawl: setup  ## crawl a site: make crawl URL=https://example.org/ ARGS="--depth 3"
 	@test -n "$(URL)" || { echo 'URL is missing: make crawl URL=https://example.org/' >&2; exit 4; }

@@ -8,6 +8,8 @@ from typing import NewType
 
 from msgspec import Struct
 
+from sanderling.page_rendering import Capture
+
 Url = NewType("Url", str)
 """URL key: the normalized form that identifies a URL. Only `urls.normalize` turns a `str` into a `Url`."""
 
@@ -93,6 +95,10 @@ class Reason(StrEnum):
     MIGRANT_REFUSED = "host_refused"  # a migrant rejected our message
     DIGEST_MISMATCH = "digest_mismatch"  # a migrant sent a body that does not match its digest
     FALSE_UNCHANGED = "host_lied"  # a migrant reported a changed page as unchanged
+    # failures of a page in the browser
+    RENDER_TIMEOUT = "render_timeout"  # a script of the page does not return
+    RENDER_MEMORY = "render_memory"  # the page used too much memory
+    RENDER_CRASHED = "render_crashed"  # the browser ended, several times
 
 
 class UrlRole(StrEnum):
@@ -263,6 +269,8 @@ class Visit(Struct, frozen=True):
     record_id: str = ""  # WARC-Record-ID of the response record
     payload_digest: str = ""  # its WARC-Payload-Digest
     fingerprints: dict[str, bytes] = {}  # by kind: sketch, page fingerprint, template features
+    is_rendered: bool = False  # the body is the DOM after the page's scripts; `response_record` is a resource record
+    captures: tuple[Capture, ...] = ()  # what the server sent for a rendered page: the document first
 
 
 class Heartbeat(Struct, frozen=True):

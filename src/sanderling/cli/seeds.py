@@ -1,5 +1,6 @@
 """Read seeds and print warnings before the first request."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from sanderling.cli.arguments import CommandCall, print_message
+from sanderling.config.settings import RenderSettings
 from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.errors import UsageError
 from sanderling.fetch.address_guard import is_global, parse_ip_literal
@@ -57,6 +59,15 @@ def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
                 call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD"
             )
             return
+
+
+def warn_about_sandbox(call: CommandCall, rendering: RenderSettings) -> None:
+    """Say that pages run without Chromium's sandbox, which cannot be used as root."""
+    is_wanted = rendering.render in ("always", "auto") or bool(rendering.render_always)
+    if is_wanted and os.getuid() == 0:
+        print_message(
+            call, "warning: Chromium runs without its sandbox, because this is root; run as another user to have it"
+        )
 
 
 def warn_about_missing_contact(call: CommandCall, request: CrawlRequest) -> None:

@@ -88,6 +88,27 @@ class HttpSettings(Struct, frozen=True):
     ] = False
 
 
+class RenderSettings(Struct, frozen=True):
+    """JavaScript."""
+
+    render: Annotated[
+        Literal["default", "auto", "never", "always"],
+        Meta(
+            description="run the scripts of pages in a browser: always, never, or where they add text or links (auto)"
+        ),
+    ] = "default"
+    render_always: Annotated[
+        Texts, Meta(description="render URLs that match this regular expression (repeatable)")
+    ] = ()
+    render_never: Annotated[
+        Texts, Meta(description="do not render URLs that match this regular expression (repeatable)")
+    ] = ()
+    screenshots: Annotated[Switch, Meta(description="also store a picture of every rendered page (default off)")] = (
+        False
+    )
+    tabs: Annotated[Count, Meta(description="pages in the browser of a worker at once (default 4)")] = 4
+
+
 class WorkerSettings(Struct, frozen=True):
     """Workers and storage."""
 
@@ -215,6 +236,7 @@ SETTING_GROUPS: list[type[Struct]] = [
     OrderingSettings,
     PolitenessSettings,
     HttpSettings,
+    RenderSettings,
     WorkerSettings,
     UrlCacheSettings,
     AssignmentSettings,

@@ -3,6 +3,7 @@
 import os
 import re
 from random import Random
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,6 +18,7 @@ from sanderling.config.settings import (
     LimitSettings,
     OrderingSettings,
     PolitenessSettings,
+    RenderSettings,
     RevisitSettings,
     ScopeSettings,
     UrlCacheSettings,
@@ -32,6 +34,7 @@ from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.urls.depth_policy import parse_depth
 from sanderling.urls.normalize import NormalizedUrl, find_rejection_reason, get_host, get_hostname, normalize_url
+from sanderling.urls.scope import compile_pattern
 
 MALFORMED_SCHEME = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # `http:/x` is not a host with an empty port
 LOCAL_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
@@ -54,6 +57,7 @@ class CrawlRequest(Struct, frozen=True):
     limits: LimitSettings = LimitSettings()
     politeness: PolitenessSettings = PolitenessSettings()
     fetching: HttpSettings = HttpSettings()
+    rendering: RenderSettings = RenderSettings()
     workers: WorkerSettings = WorkerSettings()
     scheduling: AssignmentSettings = AssignmentSettings()
     memory: UrlCacheSettings = UrlCacheSettings()
@@ -147,7 +151,27 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         extracts_requisites=fetching.requisites,
         topic_weights=request.ordering_choice.topic,
         lease_seconds=request.workers.lease,
+        **_build_render_fields(request.rendering),
     )
+
+
+def _build_render_fields(rendering: RenderSettings) -> dict[str, Any]:
+    """Return the fields of `FetchSettings` for JavaScript. Raises MissingExtra or UsageError."""
+    mode = "never" if rendering.render == "default" else rendering.render
+    fields = {
+        "render": mode,
+        "render_always": rendering.render_always,
+        "render_never": rendering.render_never,
+        "screenshots": rendering.screenshots,
+        "tabs": max(1, rendering.tabs),
+    }
+    for pattern in (*rendering.render_always, *rendering.render_never):
+        compile_pattern(pattern)  # raises UsageError
+    if mode != "never" or rendering.render_always:
+        from sanderling.workers.browser.renderer import require_browser  # rarely needed
+
+        require_browser()
+    return fields
 
 
 def _is_proxy_url(text: str) -> bool:

@@ -160,7 +160,8 @@ class CurlClient:
     def wait(self, timeout: float) -> list[FetchResponse]:
         """Let curl work until responses are complete or the timeout passes."""
         for fd, events in self._poller.poll(self._compute_poll_timeout(timeout) * TIMEOUT_UNIT):
-            self._multi.socket_action(fd, SELECT_FLAGS.get(events, SELECT_BOTH))
+            if fd in self._sockets:
+                self._multi.socket_action(fd, SELECT_FLAGS.get(events, SELECT_BOTH))
         now = time.monotonic()
         if self._timer_at is not None and self._timer_at <= now:
             self._timer_at = None
@@ -191,6 +192,13 @@ class CurlClient:
         transfer = self._active_transfers.pop(curl)
         self._idle_transfers.append(transfer)
         return transfer.finish(error, detail)
+
+    def watch_descriptor(self, fd: int) -> None:
+        """Let `wait` return when a descriptor that is not curl's becomes readable."""
+        self._poller.register(fd, select.POLLIN)
+
+    def unwatch_descriptor(self, fd: int) -> None:
+        self._poller.unregister(fd)
 
     def drop_addresses(self, endpoint: HostEndpoint) -> None:
         """Remove a host from curl's DNS cache with the next request."""

@@ -32,7 +32,8 @@ class CurlTransfer:
         self.settings, self.shared, self.max_head = settings, shared, settings.max_head
         self.endpoint: HostEndpoint | None = None
         self.timeout, self.max_body = 0.0, -1
-        self.conditional_headers: tuple[bytes, ...] = ()
+        self.request_headers: tuple[bytes, ...] = ()  # in addition to those of the crawl
+        self.method = "GET"
         self.uses_fresh_connection = False
         self.sockets: list[socket.socket] = []
         self.has_request_target = False
@@ -63,15 +64,28 @@ class CurlTransfer:
             self.max_body = request.max_body
             # Aborts by Content-Length, before the body is read.
             curl.setopt(pycurl.MAXFILESIZE_LARGE, 0 if request.truncates_body else request.max_body)
-        if request.conditional_headers != self.conditional_headers:
-            self.conditional_headers = request.conditional_headers
-            curl.setopt(pycurl.HTTPHEADER, [*headers, *request.conditional_headers])
+        request_headers = request.headers + request.conditional_headers
+        if request_headers != self.request_headers:
+            self.request_headers = request_headers
+            names = {line.partition(b":")[0].lower() for line in request.headers}
+            kept = [line for line in headers if line.partition(b":")[0].lower() not in names]
+            curl.setopt(pycurl.HTTPHEADER, [*kept, *request_headers])
+        if request.method != self.method or request.method == "POST":
+            self._set_method(request)
         if request.uses_fresh_connection != self.uses_fresh_connection:
             self.uses_fresh_connection = request.uses_fresh_connection
             curl.setopt(pycurl.FRESH_CONNECT, request.uses_fresh_connection)
         curl.setopt(pycurl.URL, request.url)
         if self.has_request_target or "%" in request.url:
             self._set_request_target(request.url)
+
+    def _set_method(self, request: FetchRequest) -> None:
+        self.method = request.method
+        if request.method == "POST":
+            self.curl.setopt(pycurl.POST, 1)
+            self.curl.setopt(pycurl.POSTFIELDS, request.request_body)
+        else:
+            self.curl.setopt(pycurl.HTTPGET, 1)
 
     def _set_request_target(self, url: str) -> None:
         """Send percent escapes unchanged: curl would uppercase them."""

@@ -57,6 +57,17 @@ class FetchSettings(Struct, frozen=True):
     extracts_requisites: bool = False  # report page requisites, and hash images
     keep_requests: bool = True  # store request records
 
+    render: Literal["auto", "never", "always"] = "never"  # run the scripts of pages in a browser
+    render_always: tuple[str, ...] = ()  # regular expressions of URLs; take precedence over `render`
+    render_never: tuple[str, ...] = ()
+    screenshots: bool = False
+    tabs: int = 4  # pages in the browser of a worker at once
+
+    @property
+    def uses_browser(self) -> bool:
+        """Return True if any page may be rendered."""
+        return self.render != "never" or bool(self.render_always)
+
     def __post_init__(self) -> None:
         if not HEADER_PATTERN.fullmatch(f"User-Agent: {self.user_agent}"):
             raise UsageError(

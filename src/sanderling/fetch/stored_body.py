@@ -12,6 +12,7 @@ from sanderling.warc.packer import GZIP_WINDOW_BITS
 
 MAX_HEAD_BYTES = 1 << 20  # WARC and HTTP head together
 RESPONSE_TYPE_HEADER = b"\r\nWARC-Type: response\r\n"
+RESOURCE_TYPE_HEADER = b"\r\nWARC-Type: resource\r\n"  # a rendered page: no HTTP head
 HEAD_END = b"\r\n\r\n"
 
 
@@ -25,6 +26,9 @@ def read_stored_body(folder: str, version: StoredVersion, max_bytes: int) -> byt
     except (zlib_module.error, OSError):  # archive not on this machine, truncated, or not written by us
         return b""
     warc_head, _, block = record.partition(HEAD_END)
+    if RESOURCE_TYPE_HEADER in warc_head:
+        is_complete = inflate.eof and block.endswith(HEAD_END)
+        return block[: -len(HEAD_END)] if is_complete and len(block) - len(HEAD_END) <= max_bytes else b""
     http_head, _, body = block.partition(HEAD_END)
     if not inflate.eof or RESPONSE_TYPE_HEADER not in warc_head or not body.endswith(HEAD_END):
         return b""

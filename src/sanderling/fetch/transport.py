@@ -47,6 +47,9 @@ class FetchRequest(Struct, frozen=True):
     uses_fresh_connection: bool = (
         False  # for retries: other requests on a shared connection may have caused the failure
     )
+    method: str = "GET"  # or POST
+    headers: tuple[bytes, ...] = ()  # replace those of the crawl of the same name
+    request_body: bytes = b""
 
 
 class FetchResponse(Struct, frozen=True):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import Outcome, Visit
+from sanderling.page_rendering import Capture
 from sanderling.storage.catalog import IdenticalBody, PageCatalog, PageState
 from sanderling.warc.archive import Archive
 from sanderling.warc.cdxj import REVISIT_MIME, CdxjEntry
@@ -26,6 +27,7 @@ class ArchivedVisit(Struct, frozen=True):
     is_revisit: bool = False
     identical_body: IdenticalBody | None = None  # a stored body of another URL
     not_modified_entry: CdxjEntry | None = None  # of a 304: its time, and the location it confirmed
+    capture_entries: tuple[CdxjEntry, ...] = ()  # of a rendered page: its document and what its scripts requested
 
 
 def archive_visits(
@@ -132,15 +134,34 @@ def _archive_visit(
     for member in (visit.request_record, visit.metadata_record):
         if member:
             archive.append(member)
-    return archived
+    entries = _append_captures(visit.captures, archive)
+    return replace(archived, capture_entries=tuple(entries)) if entries else archived
+
+
+def _append_captures(captures: Sequence[Capture], archive: Archive) -> list[CdxjEntry]:
+    """Append the requests of a rendered page. They follow its record, so that they are deleted with it."""
+    entries = []
+    for capture in captures:
+        location = archive.append(capture.member)
+        if capture.request_member:
+            archive.append(capture.request_member)
+        if capture.is_indexed:
+            entries.append(
+                CdxjEntry(
+                    capture.url, capture.fetched_at, capture.mime, capture.status, capture.payload_digest, location
+                )
+            )
+    return entries
 
 
 def build_cdxj_entries(archived_visits: Sequence[ArchivedVisit]) -> list[CdxjEntry]:
-    return [
-        entry
-        for archived in archived_visits
-        if (entry := archived.not_modified_entry or _build_cdxj_entry(archived)) is not None
-    ]
+    entries: list[CdxjEntry] = []
+    for archived in archived_visits:
+        entries += archived.capture_entries
+        entry = archived.not_modified_entry or _build_cdxj_entry(archived)
+        if entry is not None and not archived.visit.is_rendered:  # replay tools run the scripts of the document
+            entries.append(entry)
+    return entries
 
 
 def _build_cdxj_entry(archived_visit: ArchivedVisit) -> CdxjEntry | None:

@@ -60,7 +60,7 @@ def build_scope_rule(
         length_limit=length_limit,
     )
     for pattern in rule.include + rule.exclude:
-        _compile_pattern(pattern)
+        compile_pattern(pattern)
     return _add_seeds(rule, seeds)
 
 
@@ -92,7 +92,7 @@ def check_scope(rule: ScopeRule, url: str) -> Reason:
         return IN_SCOPE
     if not _is_in_scope(rule, url):
         return Reason.OUT_OF_SCOPE
-    if rule.include and not any(_compile_pattern(pattern).search(url) for pattern in rule.include):
+    if rule.include and not any(compile_pattern(pattern).search(url) for pattern in rule.include):
         return Reason.OUT_OF_SCOPE
     return IN_SCOPE
 
@@ -101,7 +101,7 @@ def find_exclusion(rule: ScopeRule, url: str) -> Reason:
     """Return why a URL is never fetched, wherever it is found, or NONE."""
     if len(url) > rule.length_limit:
         return Reason.TOO_LONG
-    if rule.exclude and any(_compile_pattern(pattern).search(url) for pattern in rule.exclude):
+    if rule.exclude and any(compile_pattern(pattern).search(url) for pattern in rule.exclude):
         return Reason.EXCLUDED
     return IN_SCOPE
 
@@ -169,7 +169,7 @@ def _strip_www(host: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:

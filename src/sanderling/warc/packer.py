@@ -67,7 +67,10 @@ class PackedRecord(Struct, frozen=True):
     head: bytes = b""  # status line and headers as stored
 
 
-def pack_response(exchange: HttpExchange, algorithm: DigestAlgorithm = "sha256") -> PackedRecord:
+def pack_response(
+    exchange: HttpExchange, algorithm: DigestAlgorithm = "sha256", page_record_id: str = ""
+) -> PackedRecord:
+    """Pack a `response` record. `page_record_id`: the record of the rendered page that asked for it."""
     head = build_stored_head(exchange.head, len(exchange.body))
     payload_digest = format_digest(algorithm, exchange.body_digest or HASH_FUNCTIONS[algorithm](exchange.body).digest())
     block_hasher = HASH_FUNCTIONS[algorithm](head)
@@ -80,10 +83,32 @@ def pack_response(exchange: HttpExchange, algorithm: DigestAlgorithm = "sha256")
         f"{_format_ip_address(exchange.address)}"
         f"{f'WARC-Protocol: {protocol}{CRLF}' if protocol else ''}"
         f"{f'WARC-Truncated: {exchange.truncation_reason}{CRLF}' if exchange.truncation_reason else ''}"
+        f"{f'WARC-Concurrent-To: <{page_record_id}>{CRLF}' if page_record_id else ''}"
         f"WARC-Payload-Digest: {payload_digest}\r\nWARC-Block-Digest: {block_digest}\r\n"
         "Content-Type: application/http;msgtype=response\r\n"
     )
     return PackedRecord(record_id, pack_record(lines, head, exchange.body), payload_digest, head)
+
+
+def pack_resource(
+    url: str,
+    made_at: float,
+    content_type: str,
+    block: bytes,
+    *,
+    record_id: str = "",
+    page_record_id: str = "",
+    algorithm: DigestAlgorithm = "sha256",
+) -> PackedRecord:
+    """Pack a `resource` record: a document without an HTTP exchange, such as a rendered page or a screenshot."""
+    digest = format_digest(algorithm, HASH_FUNCTIONS[algorithm](block).digest())
+    record_id = record_id or make_record_id()
+    lines = (
+        f"{format_record_start('resource', record_id, made_at, url)}"
+        f"{f'WARC-Concurrent-To: <{page_record_id}>{CRLF}' if page_record_id else ''}"
+        f"WARC-Payload-Digest: {digest}\r\nWARC-Block-Digest: {digest}\r\nContent-Type: {content_type}\r\n"
+    )
+    return PackedRecord(record_id, pack_record(lines, block), digest)
 
 
 def pack_request(exchange: HttpExchange, response_id: str, algorithm: DigestAlgorithm = "sha256") -> PackedRecord:

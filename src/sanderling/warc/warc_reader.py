@@ -147,7 +147,7 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
     if parsed.missing_bytes:
         problem = f"the record ends {parsed.missing_bytes} bytes early"
     status, http_headers = parsed.status, parsed.http_headers
-    if parsed.record_type == "conversion":  # made from a stored page, without an HTTP head: only its type is known
+    if parsed.record_type in ("conversion", "resource"):  # without an HTTP head: only its type is known
         status, http_headers = 200, (("Content-Type", get_first_value(parsed.fields, "Content-Type")),)
     return StoredRecord(
         parsed.record_type, location, parsed.fields, status, http_headers, body, is_truncated, parsed.is_intact, problem

@@ -143,6 +143,10 @@ class Worker:
 
 def build_fetch_loop(config: WorkerConfig, name: str) -> "FetchLoop | RemoteFetchLoop":
     """Build a fetch loop that fetches directly, or through a migrant."""
+    if config.migrant_address is None and config.settings.uses_browser:
+        from sanderling.workers.browser.rendering_loop import RenderingLoop  # lazy: needs an extra
+
+        return RenderingLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     if config.migrant_address is None:
         return FetchLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     from sanderling.workers.migrant.proxy import RemoteFetchLoop

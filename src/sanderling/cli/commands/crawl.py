@@ -19,7 +19,7 @@ from sanderling.cli.progress import (
     stop_on_signals,
     warn_about_damage,
 )
-from sanderling.cli.seeds import read_seeds, warn_about_credentials, warn_about_missing_contact
+from sanderling.cli.seeds import read_seeds, warn_about_credentials, warn_about_missing_contact, warn_about_sandbox
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
     AssignmentSettings,
@@ -29,6 +29,7 @@ from sanderling.config.settings import (
     LimitSettings,
     OrderingSettings,
     PolitenessSettings,
+    RenderSettings,
     RevisitSettings,
     ScopeSettings,
     UrlCacheSettings,
@@ -60,6 +61,7 @@ GROUPS = (
     OrderingSettings,
     PolitenessSettings,
     HttpSettings,
+    RenderSettings,
     WorkerSettings,
     UrlCacheSettings,
     AssignmentSettings,
@@ -87,6 +89,7 @@ def run(call: CommandCall) -> int:
         ordering=call.get_settings(OrderingSettings),
         politeness=call.get_settings(PolitenessSettings),
         fetching=call.get_settings(HttpSettings),
+        rendering=call.get_settings(RenderSettings),
         workers=call.get_settings(WorkerSettings),
         memory=call.get_settings(UrlCacheSettings),
         scheduling=call.get_settings(AssignmentSettings),
@@ -197,6 +200,7 @@ def confirm_deletion(call: CommandCall) -> None:
 def configure_run(call: CommandCall, request: CrawlRequest, coordinator: Coordinator) -> None:
     """Print warnings and install the Ctrl-C handler before the first request."""
     warn_about_missing_contact(call, request)
+    warn_about_sandbox(call, request.rendering)
     warn_about_credentials(call, request)
     warn_about_damage(call, coordinator)
     if call.verbose:

@@ -20,6 +20,7 @@ from sanderling.cli.progress import (
     stop_on_signals,
     warn_about_damage,
 )
+from sanderling.cli.seeds import warn_about_sandbox
 from sanderling.config.loader import build_group, suggest_or_list_names
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
@@ -29,6 +30,7 @@ from sanderling.config.settings import (
     IndexSettings,
     LimitSettings,
     PolitenessSettings,
+    RenderSettings,
     RevisitSettings,
     ScopeSettings,
     UrlCacheSettings,
@@ -61,6 +63,7 @@ GROUPS = (
     LimitSettings,
     PolitenessSettings,
     HttpSettings,
+    RenderSettings,
     WorkerSettings,
     UrlCacheSettings,
     AssignmentSettings,
@@ -90,6 +93,7 @@ def run(call: CommandCall) -> int:
         )
     if call.args.dry_run:
         return print_dry_run(call, request, mode)
+    warn_about_sandbox(call, request.rendering)
     with (
         park_workers(request.workers.park, call.collection),
         ProgressDisplay(call) as shown,
@@ -140,6 +144,7 @@ def load_request(call: CommandCall) -> CrawlRequest:
         limits=group(LimitSettings),
         politeness=group(PolitenessSettings),
         fetching=group(HttpSettings),
+        rendering=group(RenderSettings),
         workers=group(WorkerSettings),
         memory=group(UrlCacheSettings),
         scheduling=group(AssignmentSettings),

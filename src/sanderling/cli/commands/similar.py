@@ -21,6 +21,7 @@ from sanderling.config.settings import (
     IndexSettings,
     LimitSettings,
     PolitenessSettings,
+    RenderSettings,
     RevisitSettings,
     ScopeSettings,
     WorkerSettings,
@@ -56,7 +57,7 @@ examples:
   sanderling similar --saved products --watch                            stay running and report new pages
   sanderling similar --briefs                                            crawl for unmet queries of search users
 """
-GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings, WorkerSettings, IndexSettings)
+GROUPS = (ScopeSettings, PolitenessSettings, HttpSettings, RenderSettings, WorkerSettings, IndexSettings)
 DEFAULT_LIMIT = 100
 MAX_QUESTIONS, ENOUGH_SAMPLES = 3, 3
 EXTRA_FETCHES = 20  # fetches allowed beyond twice the limit, for finding the way
@@ -258,6 +259,7 @@ def _build_request(call: CommandCall, urls: Sequence[str]) -> CrawlRequest:
         limits=LimitSettings(),
         politeness=call.get_settings(PolitenessSettings),
         fetching=call.get_settings(HttpSettings),
+        rendering=call.get_settings(RenderSettings),
         workers=call.get_settings(WorkerSettings),
         scheduling=AssignmentSettings(),
         revisit=RevisitSettings(),

@@ -20,6 +20,7 @@ from sanderling.config.settings import (
     HttpSettings,
     LimitSettings,
     PolitenessSettings,
+    RenderSettings,
     WorkerSettings,
 )
 from sanderling.config.time_format import format_iso, format_short
@@ -51,7 +52,7 @@ examples:
   sanderling watch --list
   sanderling watch --pause lamp                  also --resume, --remove, --test, --history
 """
-GROUPS = (PolitenessSettings, HttpSettings, WorkerSettings, LimitSettings)
+GROUPS = (PolitenessSettings, HttpSettings, RenderSettings, WorkerSettings, LimitSettings)
 ACTIONS = ("pause", "resume", "remove", "test", "history")
 SETTINGS = (
     "every", "selector", "ignore", "condition", "notify", "digest_every", "kind", "min_significance", "hours",
@@ -268,6 +269,7 @@ def _build_request(call: CommandCall) -> CrawlRequest:
         limits=call.get_settings(LimitSettings),
         politeness=call.get_settings(PolitenessSettings),
         fetching=call.get_settings(HttpSettings),
+        rendering=call.get_settings(RenderSettings),
         workers=call.get_settings(WorkerSettings),
         command="watch",
     )

@@ -1,0 +1,118 @@
+"""Rendered pages as responses and visits, and the WARC records of a page and its requests."""
+
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from sanderling.fetch.curl_client import build_request_headers, serialize_recorded_headers
+from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.host_queue import HostQueue
+from sanderling.fetch.transport import FetchRequest, FetchResponse
+from sanderling.http.head import get_media_type, parse_head
+from sanderling.models import FetchTask, Visit
+from sanderling.page_rendering import Capture
+from sanderling.warc.packer import HttpExchange, make_record_id, pack_request, pack_resource, pack_response
+from sanderling.workers.browser.subrequests import filter_recorded
+from sanderling.workers.browser.tab_protocol import RenderedPage
+
+# Kept from the HTTP response: what describes the page, not its bytes.
+KEPT_HEADERS = (b"etag", b"last-modified", b"x-robots-tag", b"link", b"refresh", b"content-language")
+RENDERED_TYPE = "text/html; charset=utf-8"
+DOM_PREFIX, IMAGE_PREFIX = "urn:dom:", "urn:view:"  # WARC-Target-URI; `view` as Browsertrix names screenshots
+
+
+class PageJob(Struct):
+    """A page between its HTTP response and its visit."""
+
+    task: FetchTask
+    host_queue: HostQueue
+    response: FetchResponse
+    fetched_at: float
+    record_id: str = field(default_factory=make_record_id)
+    captures: list[Capture] = []
+    refused: dict[str, int] = {}
+    limited_by: FetchResponse | None = None  # a request of the page was answered 429 or 503
+
+
+def build_rendered_response(job: PageJob, html: bytes) -> FetchResponse:
+    """Return the response as if the server had sent the rendered DOM."""
+    _, fields = parse_head(job.response.head_lines)
+    kept = [b"%s: %s\r\n" % (name, fields[name].replace(b"\n", b", ")) for name in KEPT_HEADERS if name in fields]
+    lines = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: %s\r\n" % RENDERED_TYPE.encode(), *kept, b"\r\n"]
+    return replace(job.response, head_lines=lines, body=html)
+
+
+class CapturePacker:
+    """Packs the records of rendered pages."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        _, self._recorded_headers = serialize_recorded_headers(build_request_headers(settings))
+
+    def pack_exchange(self, response: FetchResponse, page_record_id: str, fetched_at: float) -> Capture:
+        """Pack an HTTP response of a page, and its request."""
+        request, algorithm = response.request, self._settings.digest
+        status, fields = parse_head(response.head_lines)
+        exchange = HttpExchange(request.url, fetched_at, b"".join(response.head_lines), response.body, response.address)
+        packed = pack_response(exchange, algorithm, page_record_id)
+        request_member = b""
+        if self._settings.keep_requests:
+            sent = HttpExchange(
+                request.url, fetched_at, self._build_request(request), request.request_body, response.address
+            )
+            request_member = pack_request(sent, page_record_id, algorithm).member
+        is_indexed = request.method == "GET"
+        return Capture(
+            request.url, fetched_at, get_media_type(fields), status, packed.payload_digest, packed.member,
+            request_member, is_indexed,
+        )  # fmt: skip
+
+    def _build_request(self, request: FetchRequest) -> bytes:
+        host, _, path = request.url.partition("://")[2].partition("/")
+        start = f"{request.method} /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
+        return b"".join([start, self._recorded_headers, *filter_recorded(request.headers), b"\r\n"])
+
+    def pack_screenshot(self, job: PageJob, image: bytes) -> Capture:
+        packed = pack_resource(
+            IMAGE_PREFIX + job.response.request.url,
+            job.fetched_at,
+            "image/png",
+            image,
+            page_record_id=job.record_id,
+            algorithm=self._settings.digest,
+        )
+        return Capture(
+            job.response.request.url, job.fetched_at, "image/png", 200, packed.payload_digest, packed.member,
+            is_indexed=False,
+        )  # fmt: skip
+
+    def finish_visit(self, job: PageJob, visit: Visit, rendered: RenderedPage) -> Visit:
+        """Replace the record of the visit by a `resource` record, followed by the records of all requests."""
+        if not visit.response_record:  # unchanged: nothing new is stored
+            return replace(visit, head=b"", is_rendered=True)
+        packed = pack_resource(
+            DOM_PREFIX + job.response.request.url,
+            job.fetched_at,
+            RENDERED_TYPE,
+            rendered.html,
+            record_id=job.record_id,
+            algorithm=self._settings.digest,
+        )
+        captures = [self.pack_exchange(job.response, job.record_id, job.fetched_at), *job.captures]
+        if rendered.screenshot:
+            captures.append(self.pack_screenshot(job, rendered.screenshot))
+        fields: dict[str, Any] = {
+            "response_record": packed.member,
+            "record_id": job.record_id,
+            "payload_digest": packed.payload_digest,
+        }
+        return replace(
+            visit,
+            head=b"",
+            request_record=b"",
+            metadata_record=b"",
+            captures=tuple(captures),
+            is_rendered=True,
+            **fields,
+        )
