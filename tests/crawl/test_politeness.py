@@ -4,6 +4,7 @@ import sqlite3
 import threading
 import time
 from http.server import BaseHTTPRequestHandler
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -406,5 +407,9 @@ def test_hosts_with_crawl_delay_are_crawled_concurrently(tmp_path: Path) -> None
         )
         assert crawl(tmp_path, request).pages == 40 * 9
         asked = [headers["host"] for path, headers in site.requests if path != "/robots.txt"]
-    turns = [len(set(asked[start : start + 40])) for start in range(40, 280, 40)]
-    assert min(turns) > 20, "hosts take turns"
+    # Slow responses extend the crawl delay of their host, so on a busy machine some hosts have fewer turns than others.
+    first, last = {host: n for n, host in reversed([*enumerate(asked)])}, {host: n for n, host in enumerate(asked)}
+    in_progress = [sum(first[host] <= n < last[host] for host in first) for n in range(len(asked))]
+    assert max(in_progress) > 30, "hosts are crawled concurrently"
+    same_host = sum(host == following for host, following in pairwise(asked))
+    assert same_host < len(asked) / 20, "hosts take turns"
