@@ -63,6 +63,11 @@ class SettingValues(TypedDict, total=False):
     insecure_host: Sequence[str]
     digest: Literal["sha256", "sha1"]
     requisites: bool
+    render: Literal["default", "auto", "never", "always"]
+    render_always: Sequence[str]
+    render_never: Sequence[str]
+    screenshots: bool
+    tabs: int
     workers: int | Literal["auto"]
     engine: Literal["processes", "ray"]
     address: str

@@ -32,7 +32,7 @@ from sanderling.monitor.part_selector import (
 from sanderling.warc.warc_reader import StoredRecord
 
 URL_ATTRIBUTES = ("href", "src", "content", "data-src", "action")
-match_definition = re.compile(r"\s*([\w][\w.-]*)\s*(?::\s*(\w*)\s*)?=(.*)", re.DOTALL).fullmatch
+match_definition = re.compile(r"\s*+(\w[\w.-]*+)\s*+(?::\s*+(\w*+)\s*+)?=(.*)", re.DOTALL).fullmatch
 EXAMPLES = "price='css:.price', price:price='css:.price', title='json:$..headline' or sku='re:SKU: (.+)'"
 
 

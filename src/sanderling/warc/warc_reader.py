@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sanderling.errors import CollectionError
 from sanderling.http.decoding import DecodeProblem, build_decoder
 from sanderling.warc.gzip_members import GZIP_MAGIC, DamagedRecordError, GzipMember, find_next_record
-from sanderling.warc.packer import HeaderField
+from sanderling.warc.packer import RENDERED_PREFIX, HeaderField
 from sanderling.warc.record_parser import (
     ParsedRecord,
     decode_chunked,
@@ -147,7 +147,9 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
     if parsed.missing_bytes:
         problem = f"the record ends {parsed.missing_bytes} bytes early"
     status, http_headers = parsed.status, parsed.http_headers
-    if parsed.record_type in ("conversion", "resource"):  # without an HTTP head: only its type is known
+    url = get_first_value(parsed.fields, "WARC-Target-URI")
+    if parsed.record_type == "conversion" or (parsed.record_type == "resource" and url.startswith(RENDERED_PREFIX)):
+        # A page of ours without an HTTP head: only its type is known.
         status, http_headers = 200, (("Content-Type", get_first_value(parsed.fields, "Content-Type")),)
     return StoredRecord(
         parsed.record_type, location, parsed.fields, status, http_headers, body, is_truncated, parsed.is_intact, problem

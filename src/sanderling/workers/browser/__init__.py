@@ -5,5 +5,5 @@
           +------------- every request of a page ------------------+
 
 The browser has no network. Its requests go through the fetch loop: robots.txt, crawl delay, address guard, limits.
-Why: docs/decisions/0024-javascript-rendering.md.
+Why: docs/decisions/0025-javascript-rendering.md.
 """

@@ -84,7 +84,7 @@ class BrowserProcess:
         has_sandbox, has_network = os.getuid() != 0, not leave_network()
         try:
             self._browser = await playwright.chromium.launch(
-                executable_path=self.config.executable,
+                executable_path=self.config.chromium_path,
                 chromium_sandbox=has_sandbox,
                 args=list(CHROMIUM_ARGUMENTS),
                 handle_sigint=False,

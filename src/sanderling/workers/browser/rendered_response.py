@@ -12,14 +12,21 @@ from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import FetchTask, Visit
 from sanderling.page_rendering import Capture
-from sanderling.warc.packer import HttpExchange, make_record_id, pack_request, pack_resource, pack_response
+from sanderling.warc.packer import (
+    RENDERED_PREFIX,
+    HttpExchange,
+    make_record_id,
+    pack_request,
+    pack_resource,
+    pack_response,
+)
 from sanderling.workers.browser.subrequests import filter_recorded
 from sanderling.workers.browser.tab_protocol import RenderedPage
 
 # Kept from the HTTP response: what describes the page, not its bytes.
 KEPT_HEADERS = (b"etag", b"last-modified", b"x-robots-tag", b"link", b"refresh", b"content-language")
 RENDERED_TYPE = "text/html; charset=utf-8"
-DOM_PREFIX, IMAGE_PREFIX = "urn:dom:", "urn:view:"  # WARC-Target-URI; `view` as Browsertrix names screenshots
+IMAGE_PREFIX = "urn:view:"  # WARC-Target-URI of screenshots, as in Browsertrix
 
 
 class PageJob(Struct):
@@ -92,7 +99,7 @@ class CapturePacker:
         if not visit.response_record:  # unchanged: nothing new is stored
             return replace(visit, head=b"", is_rendered=True)
         packed = pack_resource(
-            DOM_PREFIX + job.response.request.url,
+            RENDERED_PREFIX + job.response.request.url,
             job.fetched_at,
             RENDERED_TYPE,
             rendered.html,

@@ -9,7 +9,7 @@ class BrowserConfig(Struct, frozen=True):
     """The first frame sent to a browser process. Sizes in bytes, times in seconds."""
 
     user_agent: str
-    executable: str
+    chromium_path: str
     user_script: str = ""  # run before the scripts of every page
     page_seconds: float = 20.0  # of a page, without the time in which it waits for requests
     total_seconds: float = 180.0  # of a page
