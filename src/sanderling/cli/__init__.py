@@ -42,7 +42,7 @@ COMMAND_GROUPS = {
         "explain": "why a URL is queued, skipped, or scheduled as it is",
         "similar": "find pages built from the same template as a sample page",
         "templates": "list the page templates of a site",
-        "export": "write pages with text and data, versions, links, or changes as JSON lines, CSV, Parquet",
+        "export": "write pages, versions, links, or changes as JSON lines, CSV, Parquet; or all records as WACZ",
         "sink": "send pages to files, PostgreSQL, or a webhook, and follow the collection",
         "delete": "delete pages permanently and keep them out",
         "verify": "check a collection for damage, and repair it",

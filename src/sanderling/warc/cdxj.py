@@ -112,7 +112,7 @@ def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
     """Yield the captures of exactly this URL, oldest first."""
     key = build_surt(url).encode() + b" "
     with path.open("rb") as file:
-        file.seek(_find_lower_bound(file, key))
+        file.seek(find_lower_bound(file, key))
         for line in file:
             if not line.startswith(key):
                 return
@@ -121,7 +121,8 @@ def read_captures(path: Path, url: str) -> Iterator[CdxjEntry]:
                 yield entry
 
 
-def _find_lower_bound(file: BinaryIO, key: bytes) -> int:
+def find_lower_bound(file: BinaryIO, key: bytes) -> int:
+    """Return the offset of the first line that is not less than the key."""
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2

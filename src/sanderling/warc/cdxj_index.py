@@ -82,7 +82,7 @@ class CdxjIndex:
                 parts = [stack.enter_context(path.open("rb")) for path in [*_list_merged_file(self.folder), *runs]]
                 merged = heapq.merge(buffered, *parts) if parts else buffered
                 self._coverage.files = {INDEX_FILE: _write_draft(self.folder / INDEX_FILE, merged)}
-            previous = _read_coverage(self.folder)
+            previous = read_coverage(self.folder)
             _write_coverage(self.folder, IndexCoverage(previous.lengths, previous.files, self._coverage))
             _replace_with_draft(self.folder / INDEX_FILE)
             self._buffered_lines.clear()
@@ -93,7 +93,7 @@ class CdxjIndex:
     def find_captures(self, url: str) -> list[CdxjEntry]:
         key = build_surt(url).encode() + b" "
         buffered = [parse_entry(line) for line in self._buffered_lines if line.startswith(key)]
-        stored = [entry for path in _list_index_files(self.folder) for entry in read_captures(path, url)]
+        stored = [entry for path in list_index_files(self.folder) for entry in read_captures(path, url)]
         return sorted(
             (entry for entry in [*stored, *buffered] if entry.url == url),
             key=lambda entry: (entry.captured_at, entry.location.offset),
@@ -111,7 +111,7 @@ def open_cdxj_index(
         coverage = IndexCoverage()
     index = CdxjIndex(folder, coverage, run_lines)
     for name, length in sorted(committed.items()):
-        for batch in _split_into_batches(_read_entries(archive_folder / name, coverage.lengths.get(name, 0), length)):
+        for batch in split_into_batches(read_entries(archive_folder / name, coverage.lengths.get(name, 0), length)):
             index.add([entry for entry, _ in batch], {name: batch[-1][1]})
         index.add([], {name: length})
     return index
@@ -131,7 +131,7 @@ def remove_entries(folder: Path, should_remove: Callable[[CdxjEntry], bool]) -> 
 def delete_index(folder: Path) -> None:
     """Delete the index files. The next opening rebuilds them."""
     (folder / COVERAGE_FILE).unlink(missing_ok=True)
-    for path in _list_index_files(folder):
+    for path in list_index_files(folder):
         path.unlink()
 
 
@@ -145,7 +145,7 @@ def find_nearest(entries: Iterable[CdxjEntry], target_time: float) -> CdxjEntry 
     return min(entries, key=lambda entry: abs(entry.captured_at - target_time), default=None)
 
 
-def _read_entries(path: Path, start_offset: int, end_offset: int) -> Iterator[tuple[CdxjEntry, int]]:
+def read_entries(path: Path, start_offset: int, end_offset: int) -> Iterator[tuple[CdxjEntry, int]]:
     """Yield entries between two offsets, each with its record's end offset."""
     if start_offset >= end_offset or not has_warc_file(path.parent, path.name):
         return
@@ -168,7 +168,7 @@ def _build_record_entry(archive_folder: Path, record: StoredRecord) -> CdxjEntry
     return build_not_modified_entry(record, original) if isinstance(original, StoredRecord) else None
 
 
-def _split_into_batches(
+def split_into_batches(
     entries: Iterator[tuple[CdxjEntry, int]], size: int = 1000
 ) -> Iterator[list[tuple[CdxjEntry, int]]]:
     batch: list[tuple[CdxjEntry, int]] = []
@@ -189,20 +189,21 @@ def _list_merged_file(folder: Path) -> list[Path]:
     return [path for path in [folder / INDEX_FILE] if path.exists()]
 
 
-def _list_index_files(folder: Path) -> list[Path]:
+def list_index_files(folder: Path) -> list[Path]:
+    """Return the merged file and the runs of a crawl that is running or was killed."""
     return [*_list_merged_file(folder), *_list_runs(folder)]
 
 
 def _load_valid_coverage(folder: Path) -> IndexCoverage:
     """Load the coverage whose files are unmodified. Deletes unlisted files."""
-    stored = _read_coverage(folder)
+    stored = read_coverage(folder)
     valid = [
         coverage
         for coverage in (stored.pending, stored)
         if coverage is not None and _is_coverage_valid(folder, coverage)
     ]
     result = IndexCoverage(valid[0].lengths, valid[0].files) if valid else IndexCoverage()
-    for path in _list_index_files(folder):
+    for path in list_index_files(folder):
         if path.name not in result.files:
             path.unlink()
     return result
@@ -210,7 +211,7 @@ def _load_valid_coverage(folder: Path) -> IndexCoverage:
 
 def find_damaged_files(folder: Path) -> list[str]:
     """Return the index files that are missing or differ from their checksums. Changes nothing."""
-    stored = _read_coverage(folder)
+    stored = read_coverage(folder)
     if stored.pending is not None and _is_coverage_valid(folder, stored.pending):
         return []
     return [name for name, checksum in stored.files.items() if not _is_file_unmodified(folder / name, checksum)]
@@ -230,7 +231,8 @@ def _is_file_unmodified(path: Path, expected: FileChecksum) -> bool:
     return checksum == expected.crc32_value
 
 
-def _read_coverage(folder: Path) -> IndexCoverage:
+def read_coverage(folder: Path) -> IndexCoverage:
+    """Return the coverage as stored; empty if the file is missing or damaged."""
     try:
         return msgspec.json.decode((folder / COVERAGE_FILE).read_bytes(), type=IndexCoverage)
     except (FileNotFoundError, msgspec.DecodeError):

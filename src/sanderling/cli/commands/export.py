@@ -1,18 +1,26 @@
-"""sanderling export: write pages, versions, links, or changes as JSON lines, CSV, or Parquet."""
+"""sanderling export: write pages, versions, links, or changes as rows, or the whole archive as a WACZ file."""
 
 import argparse
 import time
+from pathlib import Path
 
-from sanderling.cli.arguments import CommandCall, print_message
+import msgspec
+
+from sanderling.cli.arguments import CommandCall, print_json, print_message
+from sanderling.cli.progress import format_size
 from sanderling.config.settings import FieldSettings
 from sanderling.config.time_format import parse_time
+from sanderling.errors import UsageError
 from sanderling.export.export_rows import EXPORT_KINDS, TEXT_FORMATS, ExportQuery, iterate_rows, validate_query
 from sanderling.export.field_history import load_field_definitions
 from sanderling.export.row_files import EXPORT_FORMATS, write_rows
+from sanderling.export.wacz_file import WaczOptions, write_wacz
+from sanderling.export.wacz_signature import load_signing_key
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.storage.collection import open_collection_read_only
 
-HELP = "Write pages with their text, Markdown, data, and fields; or versions, links, changes, or values of fields."
+HELP = """Write pages with their text, Markdown, data, and fields; or versions, links, changes, or values of fields; or
+the whole archive as a WACZ file."""
 EXAMPLES = """\
 examples:
   sanderling export > pages.jsonl                                  a row per fetched URL, including redirects
@@ -23,8 +31,10 @@ examples:
   sanderling export --what changes --since 7d
   sanderling export --fields price:price='css:.price' -o prices.csv             a column per field
   sanderling export --what fields --fields price:number='json:$..price'         every value that a field had
+  sanderling export -o site.wacz                  all records and their index, for replayweb.page, pywb and others
 """
 GROUPS = (FieldSettings,)
+WACZ = "wacz"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,13 +46,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--url", metavar="PATTERN", default="*", help="only URLs that match this pattern (* matches anything)"
     )
     parser.add_argument("--since", metavar="TIME", help="visited, stored, or changed since then: 2026-11-15, 7d, 2h")
-    parser.add_argument("--format", choices=EXPORT_FORMATS, default="", help="default: suffix of the file, else jsonl")
+    formats = (*EXPORT_FORMATS, WACZ)
+    parser.add_argument("--format", choices=formats, default="", help="default: suffix of the file, else jsonl")
     parser.add_argument("-o", "--output", metavar="FILE", default="", help="default: standard output")
+    parser.add_argument("--title", default="", help="title of a WACZ file (default: the first seed)")
+    parser.add_argument("--sign", metavar="KEY", default="", help="sign a WACZ file with this P-384 key (PEM)")
 
 
 def run(call: CommandCall) -> int:
     """Write the rows. An output file appears only when it is complete."""
     args = call.args
+    if args.format == WACZ or (not args.format and args.output.endswith(f".{WACZ}")):
+        return _export_wacz(call)
+    if args.title or args.sign:
+        raise UsageError("--title and --sign apply to WACZ files: sanderling export -o FILE.wacz")
     since = parse_time(args.since, time.time()) if args.since else 0.0
     given = call.get_settings(FieldSettings).fields
     parse_field_definitions(given)
@@ -52,4 +69,28 @@ def run(call: CommandCall) -> int:
         query = validate_query(ExportQuery(args.what, args.text, args.data, args.url, since, fields))
         count = write_rows(iterate_rows(collection, query), args.output, args.format)
     print_message(call, f"{count:,} rows written")
+    return 0
+
+
+def _export_wacz(call: CommandCall) -> int:
+    """Write the whole archive; selections of rows do not apply."""
+    args = call.args
+    if not args.output:
+        raise UsageError("a WACZ file cannot be streamed: say where with -o FILE")
+    if (args.what, args.url) != ("pages", "*") or args.text or args.data or args.since:
+        raise UsageError("a WACZ file contains the whole archive; leave out --what, --url, --since, --text and --data")
+    options = WaczOptions(
+        args.title,
+        load_signing_key(Path(args.sign)) if args.sign else None,
+        on_file=lambda name, length: print_message(call, f"copying {name} ({format_size(length)})"),
+    )
+    with open_collection_read_only(call.collection) as collection:
+        summary = write_wacz(collection, Path(args.output), options)
+    if call.json:
+        print_json(msgspec.to_builtins(summary))
+    print_message(
+        call,
+        f"{args.output}: {summary.pages:,} pages, {summary.captures:,} captures in {summary.warc_files:,} WARC files,"
+        f" {format_size(summary.bytes)}",
+    )
     return 0

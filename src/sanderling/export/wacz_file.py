@@ -1,0 +1,221 @@
+"""Write a collection as a WACZ file (Web Archive Collection Zipped, 1.1.1).
+
+The WARC files are copied unchanged and uncompressed, so that replay in a browser reads ranges of the ZIP file.
+"""
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from gzip import compress
+from hashlib import sha256
+from itertools import islice
+from os import replace as replace_file
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct, field
+
+from sanderling import __version__
+from sanderling.clock import Clock, system_clock
+from sanderling.config.time_format import format_iso
+from sanderling.errors import UsageError, build_write_error
+from sanderling.export.row_files import PART_SUFFIX, encode_json_row
+from sanderling.export.wacz_signature import sign_digest
+from sanderling.http.content_type import HTML_TYPES
+from sanderling.storage.catalog import PageCatalog
+from sanderling.storage.collection import StoredCollection
+from sanderling.storage.collection_meta import CollectionMeta
+from sanderling.storage.queries import load_pages
+from sanderling.warc.cdxj import REVISIT_MIME
+from sanderling.warc.cdxj_lines import iterate_index_lines
+from sanderling.warc.remote import open_warc_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+WACZ_VERSION = "1.1.1"
+LINES_PER_BLOCK = 1024  # of the compressed index; readers load a block per look-up
+COPY_BYTES = 1 << 20
+MAX_PLAIN_BYTES = 2_000_000_000  # a larger member of the ZIP file has 64-bit lengths
+INDEX_NAME, BLOCKS_NAME, PAGES_NAME = "indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"
+
+
+class _Capture(Struct):
+    """The fields of an index line that are read here."""
+
+    url: str
+    mime: str = ""
+    digest: str = ""
+
+
+_decode_capture = msgspec.json.Decoder(_Capture).decode
+
+
+class WaczOptions(Struct, frozen=True):
+    """What a WACZ file says about itself."""
+
+    title: str = ""  # empty: the first seed
+    signing_key: "EllipticCurvePrivateKey | None" = None  # None: not signed
+    clock: Clock = system_clock
+    on_file: Callable[[str, int], None] = lambda _name, _length: None  # called before a WARC file is copied
+
+
+class WaczSummary(Struct):
+    """What was written."""
+
+    warc_files: int = 0
+    captures: int = 0
+    pages: int = 0
+    bytes: int = 0
+
+
+class _Package(Struct):
+    """A ZIP file that is being written, and the entry of each of its files in the data package."""
+
+    zip: zipfile.ZipFile
+    resources: list[dict[str, object]] = field(default_factory=list)
+
+    def add(self, path: str, parts: Iterable[bytes], length: int = 0, *, is_compressed: bool = False) -> None:
+        """Add a file. 64-bit lengths only where needed: wabac.js cannot read the local header they make longer."""
+        info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+        info.compress_type = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED
+        digest, size = sha256(), 0
+        with self.zip.open(info, "w", force_zip64=length > MAX_PLAIN_BYTES) as member:
+            for part in parts:
+                member.write(part)
+                digest.update(part)
+                size += len(part)
+        name = path.rpartition("/")[2].lower()
+        self.resources.append({"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": size})
+
+    def add_generated(self, path: str, parts: Iterable[bytes], scratch: Path, *, is_compressed: bool = False) -> None:
+        """Add a file whose length is known only when it is complete."""
+        draft = scratch / path.rpartition("/")[2]
+        with draft.open("wb") as file:
+            file.writelines(parts)
+        length = draft.stat().st_size
+        self.add(path, _read_file(scratch, draft.name, length), length, is_compressed=is_compressed)
+
+
+def write_wacz(collection: StoredCollection, path: Path, options: WaczOptions | None = None) -> WaczSummary:
+    """Write all committed records of a collection. The file appears only when it is complete."""
+    part = Path(f"{path}{PART_SUFFIX}")
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix=".wacz-", dir=path.parent) as scratch,
+            zipfile.ZipFile(part, "w") as zip_file,
+        ):
+            summary = _write_package(collection, _Package(zip_file), options or WaczOptions(), Path(scratch))
+        summary.bytes = part.stat().st_size
+        replace_file(part, path)
+    except OSError as error:
+        raise build_write_error(path, error) from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
+    return summary
+
+
+def _write_package(collection: StoredCollection, package: _Package, options: WaczOptions, scratch: Path) -> WaczSummary:
+    committed = PageCatalog(collection.db).load_committed_lengths()
+    summary = WaczSummary()
+    for name, length in sorted(committed.items()):
+        if length:
+            options.on_file(name, length)
+            parts = _read_file(collection.archive_folder, name, length)
+            package.add(f"archive/{name}", parts, length)
+            summary.warc_files += 1
+    if not summary.warc_files:
+        raise UsageError(f"{collection.folder} has no records to export")
+    blocks: list[bytes] = []
+    lines = iterate_index_lines(collection.cdxj_folder, collection.archive_folder, committed, scratch)
+    package.add_generated(INDEX_NAME, _compress_blocks(_drop_confirmations(lines), blocks, summary), scratch)
+    package.add(BLOCKS_NAME, blocks, is_compressed=True)
+    package.add_generated(PAGES_NAME, _build_page_lines(collection, summary), scratch, is_compressed=True)
+    _write_data_package(collection, package, options)
+    return summary
+
+
+def _read_file(folder: Path, name: str, length: int) -> Iterator[bytes]:
+    """Yield the committed bytes of a WARC file; a running crawl may append to it."""
+    with open_warc_file(folder, name) as file:
+        while length and (data := file.read(min(COPY_BYTES, length))):
+            length -= len(data)
+            yield data
+
+
+def _drop_confirmations(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Leave out the entries of 304 responses, which have their own time but the place of an earlier record.
+
+    wabac.js rejects a record whose date is not that of its entry. Bodies are stored once, so that a digest that comes
+    again is either a `revisit` record or such an entry.
+    """
+    current_key, seen = b"", set[tuple[str, str]]()
+    for line in lines:
+        key, _, encoded = line.split(b" ", 2)
+        if key != current_key:
+            current_key, seen = key, set()
+        capture = _decode_capture(encoded)
+        if capture.mime == REVISIT_MIME or not capture.digest or (capture.url, capture.digest) not in seen:
+            yield line
+        seen.add((capture.url, capture.digest))
+
+
+def _compress_blocks(lines: Iterable[bytes], blocks: list[bytes], summary: WaczSummary) -> Iterator[bytes]:
+    """Yield the index in gzip members, and collect the first key and the place of each (ZipNum)."""
+    offset, name = 0, INDEX_NAME.rpartition("/")[2]
+    blocks.append(f"!meta 0 {json.dumps({'format': 'cdxj-gzip-1.0', 'filename': name})}\n".encode())
+    remaining = iter(lines)
+    while block := list(islice(remaining, LINES_PER_BLOCK)):
+        member = compress(b"".join(block), mtime=0)
+        key = b" ".join(block[0].split(b" ", 2)[:2])
+        digest = f"sha256:{sha256(member).hexdigest()}"
+        place = {"offset": offset, "length": len(member), "digest": digest, "filename": name}
+        blocks.append(b"%s %s\n" % (key, json.dumps(place).encode()))
+        summary.captures += len(block)
+        offset += len(member)
+        yield member
+
+
+def _build_page_lines(collection: StoredCollection, summary: WaczSummary) -> Iterator[bytes]:
+    yield b'{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}\n'
+    html_types = ",".join(f"'{name}'" for name in sorted(HTML_TYPES))
+    where = f"p.status BETWEEN 200 AND 299 AND p.mime IN ({html_types})"
+    for page in load_pages(collection.db, where):
+        summary.pages += 1
+        row: dict[str, object] = {
+            "id": f"p{page.url_id}",
+            "url": page.url,
+            "title": page.title or page.url,
+            "ts": _format_time(page.last_visit),
+            "mime": page.mime,
+            "status": page.status,
+            "size": page.body_bytes,
+        }
+        yield encode_json_row(row | ({"seed": True} if page.source == "seed" else {})).encode()
+
+
+def _write_data_package(collection: StoredCollection, package: _Package, options: WaczOptions) -> None:
+    seeds, created = CollectionMeta(collection.db).seeds, _format_time(options.clock())
+    contents = {
+        "profile": "data-package",
+        "wacz_version": WACZ_VERSION,
+        "title": options.title or (seeds[0] if seeds else collection.folder.name),
+        "created": created,
+        "software": f"sanderling {__version__}",
+        "resources": package.resources,
+    }
+    encoded = json.dumps(contents, indent=2).encode()
+    digest = f"sha256:{sha256(encoded).hexdigest()}"
+    signature: dict[str, object] = {"path": "datapackage.json", "hash": digest}
+    if options.signing_key is not None:
+        signature["signedData"] = sign_digest(digest, created, options.signing_key)
+    package.add("datapackage.json", [encoded], is_compressed=True)
+    package.add("datapackage-digest.json", [json.dumps(signature, indent=2).encode()], is_compressed=True)
+
+
+def _format_time(at: float) -> str:
+    return f"{(format_iso(float(int(at))) or '')[:19]}Z"
