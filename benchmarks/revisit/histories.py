@@ -92,6 +92,7 @@ class Held:
         self.since: dict[int, float] = {}
         self.fresh = self.lived = self.age = 0.0
         self.visits = 0
+        self.delays: list[float] = []  # seconds from each change to the next visit
 
     def look(self, number: int, now: float) -> bool:
         """Fetch a page. Returns whether it had changed."""
@@ -106,6 +107,9 @@ class Held:
         """Add the time since the last visit of a page."""
         if number not in self.since:
             return
+        times = self.pages[number].times
+        first = bisect_right(times, self.since[number])
+        self.delays += [until - at for at in times[first : bisect_right(times, until)]]
         stale_at = 0.0
         for start, end, version in _stretches(self.pages[number], self.since[number], until):
             self.lived += end - start

@@ -8,9 +8,9 @@ from benchmarks.revisit.histories import DAY, Held, Trace
 from msgspec import Struct
 
 from sanderling.revisit.announcements import Announcer, RevisitHint
-from sanderling.revisit.intervals import RevisitBudget
+from sanderling.revisit.intervals import CheckInterval, RevisitBudget
 from sanderling.revisit.plan_store import MemoryPlanStore, PlanRow
-from sanderling.revisit.planner import Planner
+from sanderling.revisit.planner import AGE_PULL, Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.visit_history import Observation
 
@@ -20,11 +20,21 @@ TURNS = 14  # per interval, but at least one a day
 class Crawler:
     """The production planner over the pages of a trace."""
 
-    def __init__(self, policy: RevisitPolicy, trace: Trace, interval: float, in_sitemap: bool) -> None:
+    def __init__(
+        self,
+        policy: RevisitPolicy,
+        trace: Trace,
+        interval: float,
+        in_sitemap: frozenset[int] = frozenset(),
+        objective: str = "",
+        age_pull: float = AGE_PULL,
+    ) -> None:
         self.plans = MemoryPlanStore()
-        self.planner = Planner(policy, self.plans)
+        aim = CheckInterval(objective=objective)
+        self.planner = Planner(policy, self.plans, find_interval=lambda _: aim)
+        self.planner.age_pull = age_pull
         self.trace, self.interval = trace, interval
-        self.in_sitemap = {n for n in range(len(trace.pages)) if in_sitemap and n % 2}
+        self.in_sitemap = in_sitemap
 
     def allow(self, pages: int) -> None:
         """Set the budget for this number of pages."""
@@ -60,12 +70,13 @@ class Crawler:
 
 
 class Oracle:
-    """Knows the true mean rate of every page and visits by value (Cho and Garcia-Molina)."""
+    """Knows the true mean rate of every page and visits by value (Cho and Garcia-Molina), or by expected delay."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, objective: str = "freshness") -> None:
         import numpy
 
         self.np = numpy
+        self.objective = objective
         self.last = numpy.zeros(len(trace.pages))
         self.here = numpy.zeros(len(trace.pages), bool)
         self.rates = numpy.array([max(page.rate, 1e-9) for page in trace.pages])
@@ -85,7 +96,10 @@ class Oracle:
     def turn(self, now: float, room: int, held: Held) -> int:
         days = now / DAY - self.last
         x = self.rates * days
-        worth = (-self.np.expm1(-x) - x * self.np.exp(-x)) / self.rates + 1e-9 * days
+        if self.objective == "delay":
+            worth = x * days / 2 + 1e-9 * days
+        else:
+            worth = (-self.np.expm1(-x) - x * self.np.exp(-x)) / self.rates + 1e-9 * days
         worth[~self.here] = -1.0
         picked = self.np.argpartition(-worth, room - 1)[:room]
         for number in picked.tolist():
@@ -101,6 +115,8 @@ class Cell(Struct, frozen=True):
     age: float  # days
     visits: int
     seconds: float  # CPU time
+    delay: float = 0.0  # mean days from a change to the next visit
+    late: float = 0.0  # 90th percentile of these
 
 
 class Visitor(Protocol):
@@ -122,15 +138,15 @@ class Visitor(Protocol):
         """Visit at most `room` pages. Returns the number of visits."""
 
 
-def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
-    """Replay a trace turn by turn."""
+def replay(trace: Trace, interval: float, crawler: Visitor, announcements: Iterable[tuple[float, int]] = ()) -> Cell:
+    """Replay a trace turn by turn. Announcements are (time, page)."""
     started, held, step = time.process_time(), Held(trace.pages), min(interval / TURNS, 1.0) * DAY
     births = Timeline((page.born, n) for n, page in enumerate(trace.pages))
     deaths = Timeline((page.died, n) for n, page in enumerate(trace.pages))
-    changes = Timeline((at, n) for n, page in enumerate(trace.pages) for at in page.times[1:] if at > page.born)
+    announced = Timeline(announcements)
     now, alive, credit, entered = trace.begin, 0, 0.0, set[int]()
     while now < trace.end:
-        for at, number in changes.until(now):
+        for at, number in announced.until(now):
             crawler.announce(number, at, now)
         for _, number in births.until(now):
             if trace.pages[number].died > now:
@@ -151,7 +167,15 @@ def replay(trace: Trace, interval: float, crawler: Visitor) -> Cell:
         now += step
     for number in entered:
         held.close(number, max(trace.pages[number].died, held.since[number]))
-    return Cell(held.fresh / held.lived, held.age / held.lived / DAY, held.visits, time.process_time() - started)
+    delays = sorted(held.delays) or [0.0]
+    return Cell(
+        held.fresh / held.lived,
+        held.age / held.lived / DAY,
+        held.visits,
+        time.process_time() - started,
+        sum(delays) / len(delays) / DAY,
+        delays[len(delays) * 9 // 10] / DAY,
+    )
 
 
 class Timeline:

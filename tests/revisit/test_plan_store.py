@@ -51,7 +51,7 @@ def test_table_and_memory_store_lead_to_same_visits(name: str, tmp_path: Path) -
         apply_migrations(collection.db, {"refresh": MIGRATIONS})
         stored = StoredCrawler(POLICIES[name], short, 10.0, collection.db)
         found = replay(short, 10.0, stored)
-    in_memory = RecordingCrawler(POLICIES[name], short, 10.0, in_sitemap=False)
+    in_memory = RecordingCrawler(POLICIES[name], short, 10.0)
     expected = replay(short, 10.0, in_memory)
     assert stored.visits == list(in_memory.visits)
     assert len(stored.visits) > 400

@@ -191,7 +191,13 @@ class RevisitBudget(Struct, frozen=True):
 
     def __str__(self) -> str:
         unit = "bytes" if self.is_in_bytes else "requests"
-        return f"{self.per_second * PERIOD_SECONDS['day']:g} {unit} a day"
+        return f"{round(self.per_second * PERIOD_SECONDS['day'], 3):.12g} {unit} a day"
+
+
+def scale_budget(budget: RevisitBudget, factor: float) -> RevisitBudget:
+    """Return a budget so many times as large, to two digits."""
+    per_day = float(f"{budget.per_second * factor * PERIOD_SECONDS['day']:.2g}")
+    return RevisitBudget(per_day / PERIOD_SECONDS["day"], budget.is_in_bytes, budget.period_seconds)
 
 
 def parse_budget(text: str) -> RevisitBudget:

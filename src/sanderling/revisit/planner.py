@@ -14,16 +14,16 @@ from msgspec import Struct
 
 from sanderling.revisit.announcements import Announcer, RevisitHint, apply_announcement, apply_sitemap_hint
 from sanderling.revisit.directory_activity import CELLS_PER_INTERVAL, find_site_name
-from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget
+from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget, scale_budget
 from sanderling.revisit.plan_store import PlanRow, PlanStore
-from sanderling.revisit.policies.learned import POLICY, build_scale, estimate_rate, is_certain
-from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy, ValueScale, VisitPrice, format_days
+from sanderling.revisit.policies.learned import POLICY, build_scale, estimate_budget_factor, estimate_rate, is_certain
+from sanderling.revisit.policies.policy import PolicyView, RevisitPolicy, ValueScale, VisitPrice, describe_limit
 from sanderling.revisit.site_model import BIRTH_DELAY, SiteModel, restore_site
 from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, start_history
 
 WEEK = 7 * DAY  # mean interval without a budget
 MAX_INTERVAL = 365 * DAY
-AGE_PULL, FIRST_AGE_PULL = 0.3, 0.3  # weight of the age of a copy, and more of it before many visits
+AGE_PULL, FIRST_AGE_PULL = 0.1, 0.3  # weight of the age of a copy, and more of it before many visits
 CANDIDATE_FACTOR = 4  # rows scored per visit
 MAX_SCORED_ROWS = 400  # of a larger batch the earliest rows are taken unscored
 REPLAN_FACTOR = 2  # rows replanned per visit
@@ -74,6 +74,7 @@ class Planner:
         self.budget = budget
         self.sites: dict[str, SiteModel] = {}
         self.price = VisitPrice()
+        self.age_pull = AGE_PULL
         self.mean_cost = DEFAULT_COST_BYTES
         self.last_planned_at = 0.0  # monotonic
         self.revisits = 0
@@ -160,17 +161,21 @@ class Planner:
     def explain_row(self, row: PlanRow, now: float) -> VisitPlan:
         urgency, planned = self._score_row(row, now)
         view = self._build_view(row, now)
-        reason = self.policy.explain(row.history, view)
-        if view.interval.every:
-            reason += f"; set to every {format_days(view.interval.every / DAY)}"
-        elif self.budget is not None and self.policy.name == POLICY.name:
-            interval, rate = (planned.due_at - row.history.last_visit) / DAY, estimate_rate(row.history, view.site)
-            if row.history.changes >= 2 and interval * rate > FOLLOWED_CHANGES:
-                reason += (
-                    f"; faster than {self.budget} can follow: checked about every {format_days(interval)},"
-                    f" with twice the budget about every {format_days(interval / 2)}"
-                )
-        return VisitPlan(planned.due_at, urgency, reason)
+        limit = describe_limit(
+            view.interval, self.budget, row.history, planned.due_at, self._find_wanted_budget(planned, view)
+        )
+        reasons = [self.policy.explain(row.history, view), limit]
+        return VisitPlan(planned.due_at, urgency, "; ".join(filter(None, reasons)))
+
+    def _find_wanted_budget(self, row: PlanRow, view: PolicyView) -> RevisitBudget | None:
+        """Return the budget that would check a page as often as it changes; None: it is, or it is not known."""
+        history = row.history
+        if self.budget is None or self.policy.name != POLICY.name or history.changes < 2:
+            return None
+        days = (row.due_at - history.last_visit) / DAY
+        if days * estimate_rate(history, view.site) <= FOLLOWED_CHANGES:
+            return None
+        return scale_budget(self.budget, estimate_budget_factor(history, view))
 
     def estimate_rate(self, row: PlanRow, now: float) -> float:
         """Estimate the changes of a page per day."""
@@ -256,7 +261,7 @@ class Planner:
 
     def _compute_age_pull(self) -> float:
         pages = max(len(self.plan_store), 1)
-        return AGE_PULL + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
+        return self.age_pull + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
 
     def _fit_interval(self, interval: float) -> None:
         """Adapt cells and mean values to another mean interval."""

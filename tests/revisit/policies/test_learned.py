@@ -1,5 +1,8 @@
 """The default policy on synthetic sites, compared with the fixed policy and an oracle."""
 
+import random
+import re
+
 import pytest
 from benchmarks.revisit.histories import DAY, Life, Trace
 from benchmarks.revisit.synthetic_histories import DAYS, START, history
@@ -34,10 +37,7 @@ def trace(kind: str) -> Trace:
 @pytest.mark.parametrize("kind", sorted(MIN_GAP_CLOSED))
 def test_default_policy_beats_fixed_policy_on_synthetic_sites(kind: str) -> None:
     pages = trace(kind)
-    uniform, learned = (
-        replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0, in_sitemap=False))
-        for name in ("fixed", DEFAULT_POLICY)
-    )
+    uniform, learned = (replay(pages, 30.0, Crawler(POLICIES[name], pages, 30.0)) for name in ("fixed", DEFAULT_POLICY))
     oracle = replay(pages, 30.0, Oracle(pages))
     assert learned.visits == uniform.visits == oracle.visits
     assert learned.freshness - uniform.freshness > MIN_GAP_CLOSED[kind] * (oracle.freshness - uniform.freshness)
@@ -72,7 +72,18 @@ def test_eager_checks_are_sooner() -> None:
     assert fresh < 0.7 * normal < 0.7 * 0.7 * thrifty
 
 
-def test_page_that_changes_hourly_is_soon_visited_every_few_hours() -> None:
+def test_page_with_random_hourly_changes_is_checked_about_hourly() -> None:
+    planner, chance = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore()), random.Random(3)
+    row = planner.add_page(1, "http://a.test/p", 0.5 * DAY)
+    gaps = []
+    for _ in range(120):
+        gaps.append((row.due_at - row.history.last_visit) / 3600)
+        has_changed = chance.expovariate(1.0) < gaps[-1]
+        row = planner.record_visit(row, Observation(row.due_at, has_changed))
+    assert 0.99 < sum(gaps[30:]) / 90 < 2
+
+
+def test_page_that_changes_at_every_visit_is_soon_checked_hourly() -> None:
     planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore())
     row = planner.add_page(1, "http://a.test/p", 0.5 * DAY)
     gaps = []
@@ -81,7 +92,7 @@ def test_page_that_changes_hourly_is_soon_visited_every_few_hours() -> None:
         row = planner.record_visit(row, Observation(row.due_at, has_changed=True))
     assert gaps[0] <= 6
     assert max(gaps[10:]) < 4
-    assert max(gaps[40:]) < 3
+    assert max(gaps[40:]) < 1.5
 
 
 def test_unchanged_new_page_is_checked_after_hours_then_days() -> None:
@@ -102,8 +113,27 @@ def test_page_given_up_under_a_budget_is_explained() -> None:
     for _ in range(60):
         now += DAY
         for row in planner.select_due(now, 1, include_early=True):
-            store.update_rows([planner.record_visit(row, Observation(now, row.id == 0))])
+            store.update_rows([planner.record_visit(row, Observation(now, row.id < 5))])
         planner.replan_oldest(now, 1)
     assert store.rows[0].history.changes >= 2
-    assert "with twice the budget" in planner.explain_row(store.rows[0], now).reason
-    assert "budget" not in planner.explain_row(store.rows[1], now).reason
+    reason = planner.explain_row(store.rows[0], now).reason
+    found = re.search(
+        r"the budget of 1 requests a day allows a check about every .*, (\S+) requests a day would", reason
+    )
+    assert found
+    assert 1 < float(found[1]) < 100
+    assert "would follow" not in planner.explain_row(store.rows[9], now).reason
+
+
+def test_bound_that_decides_is_explained() -> None:
+    def explain(interval: CheckInterval) -> str:
+        planner = Planner(POLICIES[DEFAULT_POLICY], MemoryPlanStore(), find_interval=lambda _: interval)
+        row = planner.record_visit(planner.add_page(1, "http://a.test/p", DAY), Observation(40 * DAY))
+        return planner.explain_row(row, 40 * DAY).reason
+
+    assert explain(CheckInterval(every=2 * DAY)).endswith("set to every 2 days")
+    assert "the shortest interval is 200 days (--min-interval)" in explain(
+        CheckInterval(shortest=200 * DAY, longest=300 * DAY)
+    )
+    assert "the longest interval is 24 hours (--max-interval)" in explain(CheckInterval(longest=DAY))
+    assert "interval" not in explain(CheckInterval())

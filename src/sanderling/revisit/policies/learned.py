@@ -30,6 +30,7 @@ from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, rec
 
 FAST_SHAPE, FAST_SCALE, FAST_SHARE = 0.5, 0.25, 0.05  # prior of fast pages: two changes a day on average
 ACCEPTED_DELAY = 0.1  # days; without a budget, a visit is due when it wins so much
+ACCEPTED_CHANGES = 1.0  # expected since the last visit; pages that change hourly are checked hourly
 FIRST_CHECK = 4 * 3600.0  # after the first visit, without a budget
 FIRST_CHECK_GROWTH = 3.0  # the time to the next check is at most so many times that since the first visit
 SOLVER_STEPS = 4
@@ -119,17 +120,21 @@ def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
 
     def compute_score(active: float, plain: float, after_days: float) -> float:
         if is_delay:
-            won = rate * after_days / 2 * (active_weight * active + plain_weight * plain)
+            expected = rate * (active_weight * active + plain_weight * plain)
+            won = max(expected * after_days / 2, expected * change_value)
         else:
             won = active_weight * compute_value(shape, scale, active)
             won += plain_weight * compute_value(shape, scale, plain)
         return won + pull * after_days * after_days
 
+    change_value = 0.0  # of each expected change, at least
     if view.scale is not None:
         price, unit = view.price * (1 + view.age_pull), 1 + view.age_pull
     else:
-        price = ACCEPTED_DELAY * EAGERNESS[view.interval.eagerness]
+        eagerness = EAGERNESS[view.interval.eagerness]
+        price = ACCEPTED_DELAY * eagerness
         unit = price / view.price
+        change_value = price / (ACCEPTED_CHANGES * sqrt(eagerness))
     value = compute_score(elapsed.active, elapsed.plain, days)
     if value >= price:
         is_announced = bool(history.announcement_count)  # a candidate at once, however old other plans are
@@ -151,6 +156,16 @@ def limit_first_checks(history: VisitHistory, view: PolicyView, due_at: float) -
     first = FIRST_CHECK * sqrt(EAGERNESS[view.interval.eagerness])
     since_first = history.last_visit - (history.born_at or history.first_visit)
     return min(due_at, history.last_visit + max(first, FIRST_CHECK_GROWTH * since_first))
+
+
+def estimate_budget_factor(history: VisitHistory, view: PolicyView) -> float:
+    """Estimate by how much the budget must grow to check a page as often as it changes.
+
+    The value of a visit grows with the square of the time, so the price falls with the square of the budget.
+    """
+    now = history.last_visit + DAY / estimate_rate(history, view.site)
+    value = assess_page(history, replace(view, now=now))[1] / view.price
+    return 1 / sqrt(max(value, 1e-6))
 
 
 def is_certain(history: VisitHistory, view: PolicyView) -> bool:

@@ -1,14 +1,15 @@
 """The interface of revisit policies: learn from a visit, and assess when a page is due at the current price."""
 
+import math
 from collections.abc import Callable
 from math import exp, log
 
 from msgspec import Struct
 
 from sanderling.revisit.directory_activity import DirectoryActivity
-from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval
+from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget
 from sanderling.revisit.site_model import SiteModel
-from sanderling.revisit.visit_history import Observation, VisitHistory
+from sanderling.revisit.visit_history import DAY, Observation, VisitHistory
 
 SCALE_MEMORY = 1000.0  # visits
 PRICE_STEP = 4.0  # total price step per round of all pages
@@ -92,6 +93,7 @@ def format_days(days: float) -> str:
 
 NAMED_PERIODS = ((1 / 24, "hourly"), (1.0, "daily"), (7.0, "weekly"), (30.0, "monthly"), (365.0, "yearly"))
 PERIOD_TOLERANCE = 1.4
+BOUND_TOLERANCE = 1.0  # seconds
 
 
 def format_frequency(days: float) -> str:
@@ -110,3 +112,29 @@ def describe_checks(history: VisitHistory) -> str:
     if not history.changes:
         return f"no change at {checks} check{'s' * (checks > 1)}"
     return f"changed at {history.changes} of {checks} check{'s' * (checks > 1)}"
+
+
+def describe_limit(
+    interval: CheckInterval,
+    budget: RevisitBudget | None,
+    history: VisitHistory,
+    due_at: float,
+    wanted: RevisitBudget | None,
+) -> str:
+    """Describe the setting, bound or budget that decides when a page is due; "": its changes alone.
+
+    `wanted` is the budget that would check the page as often as it changes, if it is not.
+    """
+    seconds = due_at - history.last_visit
+    if interval.every:
+        return f"set to every {format_days(interval.every / DAY)}"
+    if history.announcement_count or not 0 < seconds < math.inf:
+        return ""
+    if abs(seconds - interval.shortest) < BOUND_TOLERANCE:
+        return f"the shortest interval is {format_days(interval.shortest / DAY)} (--min-interval)"
+    if budget is None:
+        if abs(seconds - interval.longest) < BOUND_TOLERANCE:
+            return f"the longest interval is {format_days(interval.longest / DAY)} (--max-interval)"
+        return ""
+    pace = f"the budget of {budget} allows a check about every {format_days(seconds / DAY)}"
+    return f"{pace}, {wanted} would follow its changes" if wanted is not None else pace
