@@ -72,6 +72,7 @@ def build_speed_table(sites: Sequence[Site], pages: int) -> Iterator[str]:
                 (copy * step, step),
             )
         db.execute("UPDATE template_sites SET page_count = ?", (copies * indexed,))
+        db.execute("UPDATE template_sets SET size = size * ?", (copies,))
         spans = [time_query(SiteConcepts(db, 1), extract_features(view)) for view in samples]
         yield f"| look-up among {copies * indexed:,} pages of one host | {describe(spans)} | 50 ms |"
         db.close()
@@ -79,7 +80,7 @@ def build_speed_table(sites: Sequence[Site], pages: int) -> Iterator[str]:
 
 def time_query(source: SiteConcepts, features: frozenset[int]) -> float:
     start = time.process_time()
-    infer_concepts(source, [features]).rank_pages(0.9)
+    infer_concepts(source, [features]).rank_pages()
     return time.process_time() - start
 
 

@@ -3,6 +3,7 @@
 import random
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from math import exp, log
 
 from benchmarks.templates.labelled_sites import Site, load_views
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
 from sanderling.templates import concept_averaging
-from sanderling.templates.concept_averaging import PageSets, infer_concepts
+from sanderling.templates.concept_averaging import THRESHOLD, PageSets, infer_concepts
 from sanderling.templates.page_features import extract_features
 from sanderling.templates.page_partition import partition_pages
 
@@ -20,7 +21,9 @@ MIN_PAGES = 10  # of a type that is measured
 MAX_PAGES = 600  # of a site, chosen at random
 JACCARD_THRESHOLD = 0.7
 QUESTIONS = 3
-GRID = [(sharpness, threshold) for sharpness in (0.75, 1.0) for threshold in (0.4, 0.5)]
+GRID = list(product((1.0, 1.5, 2.0), (1.0, 2.0), (0.35, 0.4, 0.45)))  # coherence, URL weight, threshold
+GENERATORS = {"junit4-doc": "javadoc", "libjsoup-java-doc": "javadoc", "openjdk-17-doc": "javadoc"}
+Grid = dict[tuple[float, float, float], dict[int, list[float]]]
 BINS = 10
 
 
@@ -61,9 +64,9 @@ def load_site(site: Site) -> SiteViews:
     )
 
 
-def limit_pages(site: Site) -> Site:
+def limit_pages(site: Site, limit: int = MAX_PAGES) -> Site:
     paths = sorted(site.types)
-    chosen = random.Random(0).sample(paths, min(MAX_PAGES, len(paths)))
+    chosen = random.Random(0).sample(paths, min(limit, len(paths)))
     return Site(site.name, site.root, {path: site.types[path] for path in sorted(chosen)})
 
 
@@ -110,16 +113,19 @@ def score_draws(site: SiteViews, count: int, find: Finder) -> list[float]:
     return scores
 
 
-def score_grid(site: SiteViews) -> dict[tuple[float, float], dict[int, list[float]]]:
+def score_grid(site: SiteViews) -> Grid:
     """Return the scores of a site for all parameters and sample counts."""
-    kept, found = concept_averaging.SHARPNESS, {}
+    names, found = ("COHERENCE", "URL_WEIGHT"), {}
+    kept = [getattr(concept_averaging, name) for name in names]
     try:
-        for sharpness, threshold in GRID:
-            concept_averaging.SHARPNESS = sharpness
-            find = lambda site, samples, least=threshold: find_by_concepts(site, samples, least)  # noqa: E731
-            found[sharpness, threshold] = {count: score_draws(site, count, find) for count in SAMPLE_COUNTS}
+        for parameters in GRID:
+            for name, value in zip(names, parameters[:2], strict=True):
+                setattr(concept_averaging, name, value)
+            find = lambda site, samples, least=parameters[2]: find_by_concepts(site, samples, least)  # noqa: E731
+            found[parameters] = {count: score_draws(site, count, find) for count in SAMPLE_COUNTS}
     finally:
-        concept_averaging.SHARPNESS = kept
+        for name, value in zip(names, kept, strict=True):
+            setattr(concept_averaging, name, value)
     return found
 
 
@@ -144,11 +150,13 @@ def _infer(site: SiteViews, samples: Sequence[int], negatives: Sequence[int]) ->
     return infer_concepts(site.source, [site.features[n] for n in samples], [site.features[n] for n in negatives])
 
 
-def choose_parameters(
-    grids: Mapping[str, Mapping[tuple[float, float], Mapping[int, list[float]]]], left_out: str
-) -> tuple[float, float]:
-    """Return the parameters that are best on the other sites, for all sample counts together."""
-    others = [grid for name, grid in grids.items() if name != left_out]
+def get_generator(name: str) -> str:
+    return GENERATORS.get(name, name)
+
+
+def choose_parameters(grids: Mapping[str, Grid], left_out: str) -> tuple[float, float, float]:
+    """Return the parameters that are best on sites of other generators, for all sample counts together."""
+    others = [grid for name, grid in grids.items() if get_generator(name) != get_generator(left_out)]
     return max(
         GRID,
         key=lambda parameters: statistics.mean(
@@ -163,8 +171,8 @@ def build_types_table(sites: Sequence[Site]) -> Iterator[str]:
     yield ""
     yield (
         f"Macro F1 over types of at least {MIN_PAGES} pages, at most {MAX_PAGES:,} pages per site, mean of"
-        f" {DRAWS} draws; sharpness and"
-        " threshold chosen on the other generators (held out). Partition: by `sanderling templates`."
+        f" {DRAWS} draws; exponent of coherence, weight of the URL and threshold chosen on the other generators"
+        " (held out; Javadoc made three of the sites). Partition: by `sanderling templates`."
     )
     yield ""
     yield (
@@ -199,6 +207,25 @@ def build_types_table(sites: Sequence[Site]) -> Iterator[str]:
     yield from build_reliability_table(pairs)
 
 
+def build_whole_table(sites: Sequence[Site]) -> Iterator[str]:
+    """Yield the table of page types found on sites with all their pages, with the parameters of the product."""
+    yield "### Page types on whole sites"
+    yield ""
+    yield "As above, with all pages of each site, and with the parameters of the product."
+    yield ""
+    yield "| site | pages | 1 sample | 3 samples | 5 samples | directory, 3 | Jaccard, 3 |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    rows = []
+    for site in sites:
+        views = load_site(site)
+        finders = [(count, lambda site, samples: find_by_concepts(site, samples, THRESHOLD)) for count in SAMPLE_COUNTS]
+        pairs: list[tuple[int, Finder]] = [*finders, (3, find_in_directory), (3, find_by_jaccard)]
+        rows.append([statistics.mean(score_draws(views, count, find)) for count, find in pairs])
+        yield f"| {site.name} | {len(site.types):,} | " + " | ".join(f"{cell:.2f}" for cell in rows[-1]) + " |"
+    means = [statistics.mean(column) for column in zip(*rows, strict=True)]
+    yield "| mean | | " + " | ".join(f"{mean:.3f}" for mean in means) + " |"
+
+
 # Calibration
 
 
@@ -219,7 +246,7 @@ def collect_pairs(site: SiteViews) -> Pairs:
 
 
 def fit_calibration(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
-    """Fit slope and offset of the log odds (Platt scaling), by Newton steps."""
+    """Fit slope and offset of the log odds (Platt scaling), by Newton steps of bounded size."""
     points = [(log(max(p, 1e-4) / max(1 - p, 1e-4)), float(truth)) for p, truth in pairs]
     slope, offset = 1.0, 0.0
     for _ in range(20):
@@ -228,8 +255,9 @@ def fit_calibration(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
             p = 1 / (1 + exp(-max(-30.0, min(30.0, slope * x + offset))))
             g0, g1, w = g0 + (truth - p) * x, g1 + truth - p, p * (1 - p)
             h00, h01, h11 = h00 + w * x * x, h01 + w * x, h11 + w
-        det = h00 * h11 - h01 * h01 + 1e-9
-        slope, offset = slope + (h11 * g0 - h01 * g1) / det, offset + (h00 * g1 - h01 * g0) / det
+        det = max(1e-9, h00 * h11 - h01 * h01)
+        steps = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
+        slope, offset = (value + max(-0.5, min(0.5, step)) for value, step in zip((slope, offset), steps, strict=True))
     return slope, offset
 
 
@@ -242,7 +270,9 @@ def build_reliability_table(pairs: Mapping[str, Pairs]) -> Iterator[str]:
     bins: dict[int, list[list[bool]]] = {count: [[] for _ in range(BINS)] for count in (1, 3)}
     for name, own in pairs.items():
         for count in bins:
-            slope, offset = fit_calibration([p for site in pairs if site != name for p in pairs[site][count]])
+            slope, offset = fit_calibration(
+                [p for site in pairs if get_generator(site) != get_generator(name) for p in pairs[site][count]]
+            )
             for p, truth in own[count]:
                 odds = slope * log(max(p, 1e-4) / max(1 - p, 1e-4)) + offset
                 bins[count][min(BINS - 1, int(BINS / (1 + exp(-max(-30.0, min(30.0, odds))))))].append(truth)

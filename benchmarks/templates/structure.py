@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.templates.driven_crawl import build_driven_table
 from benchmarks.templates.index_speed import build_speed_table
 from benchmarks.templates.labelled_sites import load_labelled_sites
-from benchmarks.templates.page_types import build_types_table
+from benchmarks.templates.page_types import build_types_table, build_whole_table
 
 DOCUMENT = Path("docs/explanation/templates.md")
 BEGIN, END = (
@@ -27,7 +27,7 @@ def main() -> None:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
-    parser.add_argument("--only", action="append", default=[], help="types, speed, driven")
+    parser.add_argument("--only", action="append", default=[], help="types, whole, speed, driven")
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
     parser.add_argument("--largest", type=int, default=300, help="largest type in the driven crawls")
@@ -38,6 +38,7 @@ def main() -> None:
     ]
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "types": lambda: build_types_table(sites),
+        "whole": lambda: build_whole_table(sites),
         "speed": lambda: build_speed_table(sites, args.pages),
         "driven": lambda: build_driven_table(sites, args.largest),
     }

@@ -14,7 +14,7 @@ from sanderling.templates.concept_averaging import (
     iter_bits,
 )
 
-CHROME, PRODUCT, NEWS, GERMAN, FRENCH = 0, 4, 8, 1, 5  # features: the lowest two bits are the view
+CHROME, PRODUCT, NEWS, GERMAN, FRENCH = 0, 4, 8, 2, 6  # features: the lowest two bits are the view
 
 
 def build_site() -> list[frozenset[int]]:

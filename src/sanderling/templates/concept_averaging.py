@@ -2,29 +2,47 @@
 
 Implements Bayesian generalization with the size principle (Tenenbaum and Griffiths 2001). A *concept* is a set of pages
 of a site that share a feature; equal sets are one concept. Samples weigh the concepts that contain them: small concepts
-count more the more samples there are. The probability of a page is the weight of the concepts that contain it.
+count more the more samples there are, and coherent ones (`concept_coherence`) count more from the start. The
+probability of a page is the weight of the concepts that contain it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from math import exp, log
 from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.templates.page_features import VIEWS, get_view
+from sanderling.templates.concept_coherence import ReferencePages, is_concept_size
+from sanderling.templates.page_features import URL, get_view
 
-MIN_CONCEPT_PAGES, MAX_MIN_PAGES = 2, 4  # pages of the smallest concepts of a small and of a large site
-PAGES_PER_STEP = 100  # growth of a site that raises this minimum by one
-SHARPNESS = 1.0  # exponent of the size principle per sample
-FIRST_SAMPLE = 0.5  # the first sample counts as half: it does not say which of its features describe the type
+COHERENCE = 1.5  # exponent of the coherence of a concept
+SHARPNESS = 0.75  # exponent of the size principle for each sample after the first
+URL_WEIGHT = 2.0  # log odds of a concept that the URL names
+MIN_SAVING = 0.05  # of a concept, per page: small concepts of a large site cannot be measured
 EXCEPTION = 0.02  # probability of a sample outside its concept; from three samples on, one may be
 NEGATIVE_SAMPLE = 0.25  # a negative sample makes as certain as this many samples
 THRESHOLD = 0.4  # probability from which a page is of the type
-CALIBRATION = ((1.1, -0.4), (0.5, -1.2), (0.75, -0.15))  # slope and offset of the log odds, for one, two, three samples
-SCALE_BITS = 12  # weights are rounded to 1 / 4096, so that sums are exact in any order
+CALIBRATION = (
+    (0.84, -0.36),
+    (0.48, -0.91),
+    (0.67, -0.35),
+)  # slope and offset of the log odds, for one, two, three samples
+SCALE_BITS = 8  # weights are rounded to 1 / 256, so that sums are exact in any order
+MIN_WEIGHT = 0.5 / (1 << SCALE_BITS)  # of a concept that is not dropped
+WHOLE_SITE = 1e-3  # share of other pages assumed next to a concept of all pages
+REFERENCE_PAGES = 800  # in memory; half of them are dropped when there are more
+REFERENCE_GROWTH = 1.1
 QUESTION_CONCEPTS = 40
 QUESTION_GROUPS = 100
 UNCERTAIN = (0.02, 0.98)
+
+
+class PageSet(Struct, frozen=True):
+    """The pages that share a feature: equal for equal sets; number of pages; bits that they save."""
+
+    key: Hashable
+    size: int
+    saving: float
 
 
 class ConceptSource(Protocol):
@@ -33,10 +51,11 @@ class ConceptSource(Protocol):
     @property
     def page_count(self) -> int: ...
 
-    @property
-    def concept_counts(self) -> Sequence[int]: ...  # per view
+    def load_sets(self, features: Collection[int]) -> Mapping[int, PageSet]:
+        """Return the sets of pages of these features, without those that are too small for a concept."""
+        ...
 
-    def load_pages(self, features: Collection[int]) -> dict[int, int]:
+    def load_pages(self, features: Collection[int]) -> Mapping[int, int]:
         """Return the pages that have each of these features."""
         ...
 
@@ -55,7 +74,9 @@ class PageSets:
     def __init__(self, pages: Sequence[Collection[int]] = ()) -> None:
         self.page_count = 0
         self._postings: dict[int, int] = {}
-        self._concept_counts: tuple[int, Sequence[int]] = (-1, ())
+        self._sample: list[Collection[int]] = []  # every page whose number the stride divides
+        self._stride = 1
+        self._reference: tuple[int, ReferencePages] | None = None
         for features in pages:
             self.add(features)
 
@@ -64,31 +85,25 @@ class PageSets:
         number, bit = self.page_count, 1 << self.page_count
         for feature in features:
             self._postings[feature] = self._postings.get(feature, 0) | bit
+        if number % self._stride == 0:
+            self._sample.append(features)
+        if len(self._sample) > REFERENCE_PAGES:
+            self._sample, self._stride = self._sample[::2], 2 * self._stride
         self.page_count += 1
         return number
 
-    @property
-    def concept_counts(self) -> Sequence[int]:
-        if self._concept_counts[0] != self.page_count:
-            self._concept_counts = self.page_count, count_concepts(self._postings, self.page_count)
-        return self._concept_counts[1]
+    def load_sets(self, features: Collection[int]) -> dict[int, PageSet]:
+        if self._reference is None or self.page_count >= REFERENCE_GROWTH * self._reference[0]:
+            self._reference = self.page_count, ReferencePages(self._sample)
+        reference = self._reference[1]
+        return {
+            feature: PageSet(pages, pages.bit_count(), reference.measure_saving(feature))
+            for feature, pages in self.load_pages(features).items()
+            if is_concept_size(pages.bit_count(), self.page_count)
+        }
 
     def load_pages(self, features: Collection[int]) -> dict[int, int]:
         return {feature: self._postings[feature] for feature in features if feature in self._postings}
-
-
-def is_concept_size(size: int, page_count: int) -> bool:
-    least = min(MAX_MIN_PAGES, MIN_CONCEPT_PAGES + page_count // PAGES_PER_STEP)
-    return least <= size < page_count
-
-
-def count_concepts(postings: Mapping[int, int], page_count: int) -> list[int]:
-    """Count the distinct concepts of each view."""
-    found: list[set[int]] = [set() for _ in VIEWS]
-    for feature, pages in postings.items():
-        if is_concept_size(pages.bit_count(), page_count):
-            found[get_view(feature)].add(pages)
-    return [len(sets) for sets in found]
 
 
 class Inference:
@@ -116,10 +131,7 @@ class Inference:
                     _add(planes, digit, concept.pages)
                 weight, digit = weight >> 1, digit + 1
         least = max(1, round(min_probability * (1 << SCALE_BITS)))
-        found = _select_at_least(planes, least)
-        size = (found.bit_length() + 7) // 8
-        digits = [plane.to_bytes(max(size, (plane.bit_length() + 7) // 8), "little") for plane in planes]
-        return {number: min(1.0, _sum_digits(digits, number) / (1 << SCALE_BITS)) for number in iter_bits(found)}
+        return _read_sums(_select_at_least(planes, least), planes)
 
     def choose_questions(self, asked: Collection[int], count: int) -> list[int]:
         """Return the pages whose answer leaves the fewest pages wrongly classified, best first.
@@ -181,26 +193,54 @@ def infer_concepts(
 ) -> Inference:
     """Weigh the concepts that contain all samples (of three or more: all but one) and no negative sample."""
     least = len(samples) - (len(samples) > 2)
-    wanted, unwanted = set().union(*samples), set().union(*negatives)
+    wanted, unwanted = set[int]().union(*samples), set[int]().union(*negatives)
     having = {feature: frozenset(n for n, sample in enumerate(samples) if feature in sample) for feature in wanted}
-    postings = source.load_pages(wanted)
-    evidence = len(samples) - FIRST_SAMPLE + NEGATIVE_SAMPLE * len(negatives)
-    by_pages: dict[int, list[int]] = {}
-    for feature in sorted(postings):
-        if is_concept_size(postings[feature].bit_count(), source.page_count):
-            by_pages.setdefault(postings[feature], []).append(feature)
-    scored: list[tuple[float, int, list[int]]] = [(_score_everything(source), (1 << source.page_count) - 1, [])]
-    for pages, features in by_pages.items():
-        inside = len(frozenset().union(*(having[feature] for feature in features)))
-        if inside < least or not unwanted.isdisjoint(features):
-            continue
-        prior = sum(1 / max(1, source.concept_counts[view]) for view in {get_view(feature) for feature in features})
-        share = pages.bit_count() / source.page_count
-        likelihood = inside * log((1 - EXCEPTION) / share + EXCEPTION) + (len(samples) - inside) * log(EXCEPTION)
-        scored.append((log(prior) + SHARPNESS * evidence / len(samples) * likelihood, pages, features))
-    if negatives and len(scored) > 1:
-        scored = scored[1:]
-    return Inference(_normalize(scored))
+    sets = source.load_sets(wanted)
+    by_key: dict[Hashable, list[int]] = {}
+    for feature in sorted(sets):
+        by_key.setdefault(sets[feature].key, []).append(feature)
+    scored = []
+    for features in by_key.values():
+        inside = len(frozenset[int]().union(*(having[feature] for feature in features)))
+        if inside >= least and unwanted.isdisjoint(features):
+            share = min(1.0, sets[features[0]].size / source.page_count)
+            saving = max(sets[feature].saving for feature in features)
+            score = _score_prior(features, share, saving) + SHARPNESS * _score_samples(
+                share, inside, len(samples), len(negatives)
+            )
+            scored.append((score, features))
+    return Inference(_load_concepts(source, scored))
+
+
+def _score_prior(features: Sequence[int], share: float, saving: float) -> float:
+    """Score what makes a concept natural: bits saved per page, features that agree on it, and a name in the URL."""
+    coherence = max(saving / share, MIN_SAVING) * len(features)
+    return (
+        COHERENCE * log(coherence)
+        + URL_WEIGHT * any(get_view(feature) == URL for feature in features)
+        + log(1 - share + WHOLE_SITE)
+    )
+
+
+def _score_samples(share: float, inside: int, sample_count: int, negative_count: int) -> float:
+    """Score the samples after the first: each is drawn from the pages of the concept."""
+    score = inside * log((1 - EXCEPTION) / share + EXCEPTION) + (sample_count - inside) * log(EXCEPTION)
+    return score + (1 - NEGATIVE_SAMPLE * negative_count) * log(share)
+
+
+def _load_concepts(source: ConceptSource, scored: Sequence[tuple[float, list[int]]]) -> list[Concept]:
+    """Normalize the weights, and load the pages of the concepts that count."""
+    best = max((score for score, _ in scored), default=0.0)
+    weights = [exp(score - best) for score, _ in scored]
+    total = sum(sorted(weights))
+    heavy = [
+        (weight / total, features)
+        for weight, (_, features) in zip(weights, scored, strict=True)
+        if weight >= MIN_WEIGHT * total
+    ]
+    pages = source.load_pages([features[0] for _, features in heavy])
+    concepts = [Concept(tuple(features), pages[features[0]], weight) for weight, features in heavy]
+    return sorted(concepts, key=lambda concept: (-concept.weight, concept.features))
 
 
 def calibrate(probability: float, sample_count: int) -> float:
@@ -211,24 +251,23 @@ def calibrate(probability: float, sample_count: int) -> float:
     return 1 / (1 + exp(-slope * log(probability / (1 - probability)) - offset))
 
 
-def _score_everything(source: ConceptSource) -> float:
-    """Score the concept of all pages: one more concept among those of the site."""
-    return -log(1 + sum(source.concept_counts))
+def _read_sums(selected: int, planes: Sequence[int]) -> dict[int, float]:
+    """Return the sums of the selected pages, eight pages at a time; pages of a type often have the same ones."""
+    rows = (selected, *planes)
+    size = max(row.bit_length() + 7 >> 3 for row in rows)
+    known: dict[tuple[int, ...], list[tuple[int, float]]] = {}
+    found: dict[int, float] = {}
+    for position, column in enumerate(zip(*(row.to_bytes(size, "little") for row in rows), strict=True)):
+        if column[0]:
+            if column not in known:
+                known[column] = [(bit, _sum_digits(column[1:], bit)) for bit in iter_bits(column[0])]
+            for bit, probability in known[column]:
+                found[8 * position + bit] = probability
+    return found
 
 
-def _normalize(scored: Sequence[tuple[float, int, list[int]]]) -> list[Concept]:
-    best = max(score for score, _, _ in scored)
-    weights = [exp(score - best) for score, _, _ in scored]
-    total = sum(weights)
-    concepts = [
-        Concept(tuple(features), pages, weight / total)
-        for weight, (_, pages, features) in zip(weights, scored, strict=True)
-    ]
-    return sorted(concepts, key=lambda concept: (-concept.weight, concept.features))
-
-
-def _sum_digits(digits: Sequence[bytes], number: int) -> int:
-    return sum((row[number >> 3] >> (number & 7) & 1) << n for n, row in enumerate(digits))
+def _sum_digits(digits: Sequence[int], bit: int) -> float:
+    return min(1.0, sum((row >> bit & 1) << n for n, row in enumerate(digits)) / (1 << SCALE_BITS))
 
 
 def _add(planes: list[int], digit: int, pages: int) -> None:

@@ -11,7 +11,8 @@ from math import log, log2
 from msgspec import Struct
 from xxhash import xxh64_intdigest
 
-from sanderling.templates.page_features import VIEWS, PageView, extract_features, get_view
+from sanderling.templates.concept_coherence import BitCosts, WeightedSet, build_postings, select_sets
+from sanderling.templates.page_features import PageView, extract_features
 from sanderling.urls.tokens import split_path
 
 MAX_LEARNING_PAGES = 800
@@ -40,12 +41,6 @@ class PageType(Struct, frozen=True):
     rarity: float
 
 
-class _Feature(Struct, frozen=True):
-    key: int
-    pages: int
-    weight: float
-
-
 def partition_pages(views: Sequence[PageView]) -> list[PageType]:
     """Partition the pages of a site into types, the rarest first."""
     features = [extract_features(view) for view in views]
@@ -65,16 +60,17 @@ def find_leaf(tree: Branch | int, features: Collection[int]) -> int:
 
 
 def learn_tree(pages: Sequence[Collection[int]]) -> Branch | int:
-    return _TreeLearner(_select_features(pages), len(pages)).learn()
+    sets = select_sets(build_postings(pages), len(pages), MIN_SHARE * len(pages), MAX_FEATURES)
+    return _TreeLearner(sets, len(pages)).learn()
 
 
 class _TreeLearner:
-    def __init__(self, features: Sequence[_Feature], page_count: int) -> None:
-        self.features = features
+    def __init__(self, sets: Sequence[WeightedSet], page_count: int) -> None:
+        self.sets = sets
         self.page_count = page_count
-        self.weight = sum(feature.weight for feature in features)
+        self.weight = sum(found.weight for found in sets)
         self.leaf_count = 0
-        self._bits = [0.0] + [n * log2(n) for n in range(1, page_count + 1)]
+        self._costs = BitCosts(page_count)
 
     def learn(self) -> Branch | int:
         return self._learn_node((1 << self.page_count) - 1, MAX_DEPTH)
@@ -85,55 +81,30 @@ class _TreeLearner:
             self.leaf_count += 1
             return self.leaf_count - 1
         inside = self._learn_node(pages & split.pages, depth - 1)
-        return Branch(split.key, inside, self._learn_node(pages & ~split.pages, depth - 1))
+        return Branch(split.feature, inside, self._learn_node(pages & ~split.pages, depth - 1))
 
-    def _find_split(self, pages: int) -> _Feature | None:
-        """Return the feature that saves most bits, or None if no split is worth its cost."""
+    def _find_split(self, pages: int) -> WeightedSet | None:
+        """Return the set that saves most bits, or None if no split is worth its cost."""
         size = pages.bit_count()
         varied = [
-            (feature, inside, count)
-            for feature in self.features
-            if 0 < (count := (inside := feature.pages & pages).bit_count()) < size
+            (found, inside, count)
+            for found in self.sets
+            if 0 < (count := (inside := found.pages & pages).bit_count()) < size
         ]
-        before = sum(feature.weight * self._cost(size, count) for feature, _, count in varied)
+        before = sum(found.weight * self._costs.compute(size, count) for found, _, count in varied)
         best, least = None, before - PENALTY * log2(max(2, size)) * self.weight
-        for feature, inside, count in varied:
+        for found, inside, count in varied:
             if not MIN_PART <= count <= size - MIN_PART:
                 continue
-            after = 0.0
+            sizes, after = (count, size - count), 0.0
             for other, others, total in varied:
                 both = (inside & others).bit_count()
-                after += other.weight * (self._cost(count, both) + self._cost(size - count, total - both))
+                after += other.weight * self._costs.compute_split(sizes, both, total - both)
                 if after >= least:
                     break
             else:
-                best, least = feature, after
+                best, least = found, after
         return best
-
-    def _cost(self, size: int, count: int) -> float:
-        bits = self._bits
-        return bits[size] - bits[count] - bits[size - count]
-
-
-def _select_features(pages: Sequence[Collection[int]]) -> list[_Feature]:
-    """Return distinct page sets with their features; each view has weight 1 in total."""
-    postings: dict[int, int] = {}
-    for number, features in enumerate(pages):
-        for feature in features:
-            postings[feature] = postings.get(feature, 0) | 1 << number
-    by_pages: dict[int, list[int]] = {}
-    for feature in sorted(postings):
-        count = postings[feature].bit_count()
-        if max(MIN_PART, MIN_SHARE * len(pages)) <= count < len(pages):
-            by_pages.setdefault(postings[feature], []).append(feature)
-    counts = [sum(any(get_view(f) == view for f in found) for found in by_pages.values()) for view in range(len(VIEWS))]
-    selected = [
-        _Feature(found[0], mask, sum(1 / counts[view] for view in {get_view(feature) for feature in found}))
-        for mask, found in by_pages.items()
-    ]
-    middle = len(pages) / 2
-    selected.sort(key=lambda feature: (abs(feature.pages.bit_count() - middle), feature.key))
-    return selected[:MAX_FEATURES]
 
 
 def _describe_type(views: Sequence[PageView], page_count: int) -> PageType:

@@ -2,29 +2,33 @@
 
 The index is derived from the catalog, lies in a file of its own, and is brought up to date when it is opened. Pages of
 a site are numbered; each segment of `SEGMENT_PAGES` pages has one compressed bit set per feature. A segment is written
-anew when one of its pages changed.
+anew when one of its pages changed. The size and coherence of the whole set of each feature are stored too, so that a
+query reads the pages of the few concepts only that its samples make likely.
 """
 
 import os
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
-import msgspec
-from xxhash import xxh64_intdigest
+from xxhash import xxh64, xxh64_intdigest
 
 from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, open_memory_copy
 from sanderling.db.schema.templates import MIGRATIONS
 from sanderling.models import Reason, UrlState
 from sanderling.storage.collection import StoredCollection
-from sanderling.templates.concept_averaging import count_concepts
-from sanderling.templates.page_features import VIEWS, PageView, extract_features
+from sanderling.templates.concept_averaging import PageSet
+from sanderling.templates.concept_coherence import ReferencePages, is_concept_size
+from sanderling.templates.page_features import PageView, extract_features
 
 DATABASE = "structure.db"
 SEGMENT_PAGES = 16_384
 MIN_INDEXED_PAGES = 2  # a feature of one page of a segment is no concept
 MAX_PARKED_PAGES = 50_000  # pages that workers keep; they show what is common on a site
+REFERENCE_PAGES = 600
 CHUNK = 500
 PAGE_COLUMNS = (
     "SELECT u.id, u.host, h.name || u.path, coalesce(p.title, ''), m.value, p.status FROM urls AS u"
@@ -39,24 +43,27 @@ class SiteConcepts:
     def __init__(self, db: Connection, site: int) -> None:
         self.db = db
         self.site = site
-        row = db.execute("SELECT page_count, concepts FROM template_sites WHERE site = ?", (site,)).fetchone()
+        row = db.execute("SELECT page_count FROM template_sites WHERE site = ?", (site,)).fetchone()
         self.page_count: int = row[0] if row else 0
-        self.concept_counts: Sequence[int] = msgspec.msgpack.decode(row[1], type=list[int]) if row else [0] * len(VIEWS)
 
-    def load_pages(self, features: Collection[int]) -> dict[int, int]:
-        """Return the pages that have each of these features."""
-        found: dict[int, int] = {}
+    def load_sets(self, features: Collection[int]) -> dict[int, PageSet]:
+        """Return the sets of pages of these features, without those that are too small for a concept."""
+        found: dict[int, PageSet] = {}
         wanted = sorted(features)
         for start in range(0, len(wanted), CHUNK):
             part = wanted[start : start + CHUNK]
             rows = self.db.execute(
-                "SELECT feature, segment, pages FROM template_postings WHERE site = ?"
+                "SELECT feature, digest, size, saving FROM template_sets WHERE site = ?"
                 f" AND feature IN ({','.join('?' * len(part))})",
                 (self.site, *part),
             )
-            for feature, segment, pages in rows:
-                found[feature] = found.get(feature, 0) | unpack_pages(pages) << segment * SEGMENT_PAGES
+            found |= {feature: PageSet(digest, size, saving) for feature, digest, size, saving in rows}
         return found
+
+    def load_pages(self, features: Collection[int]) -> dict[int, int]:
+        """Return the pages that have each of these features."""
+        query = "SELECT segment, pages FROM template_postings WHERE site = ? AND feature = ? ORDER BY segment"
+        return {feature: join_segments(self.db.execute(query, (self.site, feature))) for feature in features}
 
     def load_ids(self, numbers: Collection[int]) -> dict[int, int]:
         """Return the URL ids of pages by their numbers."""
@@ -119,7 +126,7 @@ class TemplateIndex:
         for site, segment in sorted(dirty):
             self._write_segment(site, segment)
         for site in sorted({site for site, _ in dirty}):
-            self._count_concepts(site)
+            self._measure_sets(site)
         self.db.execute("INSERT OR REPLACE INTO template_state VALUES ('visit', ?)", (last,))
         self.db.execute("COMMIT")
         return changed
@@ -181,19 +188,46 @@ class TemplateIndex:
             ],
         )
 
-    def _count_concepts(self, site: int) -> None:
+    def _measure_sets(self, site: int) -> None:
+        """Write the size and the coherence of the set of pages of each feature."""
         (page_count,) = self.db.execute("SELECT count(*) FROM template_pages WHERE site = ?", (site,)).fetchone()
-        counts = count_concepts(self._load_all_postings(site), page_count)
-        self.db.execute(
-            "INSERT OR REPLACE INTO template_sites VALUES (?, ?, ?)", (site, page_count, msgspec.msgpack.encode(counts))
+        chosen = self.db.execute(
+            "SELECT url FROM template_pages WHERE site = ? ORDER BY digest, url LIMIT ?", (site, REFERENCE_PAGES)
+        ).fetchall()
+        reference = ReferencePages(
+            [extract_features(view) for view in self.load_views([url for (url,) in chosen]).values()]
         )
+        self.db.execute("DELETE FROM template_sets WHERE site = ?", (site,))
+        self.db.executemany(
+            "INSERT INTO template_sets VALUES (?, ?, ?, ?, ?)",
+            (
+                (site, feature, digest, size, reference.measure_saving(feature))
+                for feature, digest, size in self._count_pages(site)
+                if is_concept_size(size, page_count)
+            ),
+        )
+        self.db.execute("INSERT OR REPLACE INTO template_sites VALUES (?, ?)", (site, page_count))
 
-    def _load_all_postings(self, site: int) -> Mapping[int, int]:
-        postings: dict[int, int] = {}
-        rows = self.db.execute("SELECT feature, segment, pages FROM template_postings WHERE site = ?", (site,))
-        for feature, segment, pages in rows:
-            postings[feature] = postings.get(feature, 0) | unpack_pages(pages) << segment * SEGMENT_PAGES
-        return postings
+    def _count_pages(self, site: int) -> Iterator[tuple[int, int, int]]:
+        """Yield features with the digest and the size of their set of pages."""
+        rows = self.db.execute(
+            "SELECT feature, segment, pages FROM template_postings WHERE site = ? ORDER BY feature, segment", (site,)
+        )
+        for feature, segments in groupby(rows, key=itemgetter(0)):
+            size, digest = 0, xxh64()
+            for _, segment, pages in segments:
+                size += unpack_pages(pages).bit_count()
+                digest.update(segment.to_bytes(4, "little") + pages)
+            yield feature, digest.intdigest() >> 1, size
+
+
+def join_segments(rows: Iterable[tuple[int, bytes]]) -> int:
+    """Return the pages of a feature from its segments in ascending order."""
+    joined = bytearray()
+    for segment, pages in rows:
+        joined.extend(bytes(segment * SEGMENT_PAGES // 8 - len(joined)))
+        joined.extend(zlib.decompress(pages))
+    return int.from_bytes(joined, "little")
 
 
 def pack_pages(numbers: Sequence[int]) -> bytes:

@@ -45,4 +45,20 @@ MIGRATIONS = [
     CREATE TABLE template_sites (site INTEGER PRIMARY KEY, page_count INTEGER NOT NULL, concepts BLOB NOT NULL);
     CREATE TABLE template_state (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
     """,
+    # size and coherence of the pages of each feature; the index is built anew
+    """
+    DROP TABLE template_sites;
+    DELETE FROM template_pages;
+    DELETE FROM template_postings;
+    DELETE FROM template_state;
+    CREATE TABLE template_sites (site INTEGER PRIMARY KEY, page_count INTEGER NOT NULL);
+    CREATE TABLE template_sets (
+        site INTEGER NOT NULL,
+        feature INTEGER NOT NULL,
+        digest INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        saving REAL NOT NULL,
+        PRIMARY KEY (site, feature)
+    ) WITHOUT ROWID
+    """,
 ]
