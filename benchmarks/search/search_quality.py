@@ -70,7 +70,7 @@ def page_of(row: dict[str, str], name: str) -> Document:
 def ask_all(port: int, text: str) -> list[str]:
     """The first thousand results of a question, as document ids."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    connection.request("GET", f"/api/search?limit=1000&facets=0&snippets=0&log=0&q={quote_plus(text)}")
+    connection.request("GET", f"/api/v1/search?limit=1000&facets=0&snippets=0&log=0&q={quote_plus(text)}")
     found = json.loads(connection.getresponse().read())
     connection.close()
     return [hit["url"].rpartition("/")[2] for hit in found["hits"]]
@@ -174,7 +174,7 @@ def hammer(port: int, searchers: int, seconds: float) -> tuple[list[float], int,
             text = " ".join(question(words, dice))
             began = time.perf_counter()
             try:
-                connection.request("GET", f"/api/search?q={quote_plus(text)}&log=0")
+                connection.request("GET", f"/api/v1/search?q={quote_plus(text)}&log=0")
                 answer = connection.getresponse()
                 answer.read()
                 errors[0] += answer.status != 200

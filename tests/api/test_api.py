@@ -292,3 +292,10 @@ def test_watches_are_added_checked_and_deleted(site: Site, tmp_path: Path) -> No
         assert collection.watches() == []
         with pytest.raises(sanderling.UsageError, match="not a valid CSS selector"):
             collection.watch(site.root + "/", selector="[[")
+
+
+def test_pages_continue_after_a_url(folder: Path, site: Site) -> None:
+    with sanderling.open(folder) as collection:
+        urls = [page.url for page in collection.pages()]
+        assert [page.url for page in collection.pages(after=urls[0])] == urls[1:]
+        assert "<title>" in collection.page(urls[0]).source

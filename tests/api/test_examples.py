@@ -105,6 +105,22 @@ def test_write_catalog(site: Site, folder: Path, tmp_path: Path) -> None:
         assert f"{site.root}/" in {row["url"] for row in csv.DictReader(file)}
 
 
+def test_crawl_over_http(site: Site, tmp_path: Path) -> None:
+    environment = {**os.environ, "SANDERLING_ALLOW_PRIVATE": "yes", "SANDERLING_DELAY": "0", "SANDERLING_WORKERS": "1"}
+    command = [sys.executable, "-m", "sanderling"]
+    serve = [*command, "serve", "--create", "--port", "0", "--no-index", "-C", str(tmp_path), "--quiet"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, env=environment, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip().rstrip("/")
+        words = ["token", "create", "example", "--scope", "crawl", "--scope", "read", "-C", str(tmp_path)]
+        token = subprocess.run([*command, *words], capture_output=True, text=True, check=True).stdout.strip()
+        out = run_example("crawl_over_http", address, token, site.root + "/")
+        server.terminate()
+    assert "end: done\n" in out
+    assert f"High water {site.root}/high\n" in out
+    assert "# Tide tables" in out
+
+
 def test_every_example_is_listed_and_tested() -> None:
     names = {path.name for path in EXAMPLES.glob("*.py")}
     listed = (EXAMPLES / "README.md").read_text()

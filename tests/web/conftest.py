@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.site import Page, Site, html
 
@@ -107,9 +108,10 @@ class ServerThread(threading.Thread):
         self.socket = open_socket(ServerAddress(port=0))
         self.root = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
         self.rate_limiter = ClientRateLimiter(clock=lambda: 0.0)
-        self.server = uvicorn.Server(
-            uvicorn.Config(build_app(app_state, (), self.rate_limiter), log_level="error", lifespan="on")
-        )
+        guarded = build_app(app_state, (), self.rate_limiter)
+        assert isinstance(guarded.app, Starlette)
+        self.app = guarded.app
+        self.server = uvicorn.Server(uvicorn.Config(guarded, log_level="error", lifespan="on"))
 
     def run(self) -> None:
         self.server.run(sockets=[self.socket])

@@ -117,7 +117,7 @@ def test_client_can_export_and_erase_its_records(client: TestClient, app_state: 
 
 
 def test_learned_weights_change_the_order(client: TestClient, app_state: AppState) -> None:
-    before = [hit["url"] for hit in client.get("/api/search", params={"q": "wader shore", "log": 0}).json()["hits"]]
+    before = [hit["url"] for hit in client.get("/api/v1/search", params={"q": "wader shore", "log": 0}).json()["hits"]]
     clicked_url = before[7]
     for _ in range(15):
         client.cookies.clear()
@@ -125,7 +125,7 @@ def test_learned_weights_change_the_order(client: TestClient, app_state: AppStat
         client.get("/view", params={"url": clicked_url, "qid": query, "p": 8})
         client.post("/api/events", json={"query_id": query, "url": clicked_url, "events": [{"action": "bookmark"}]})
     MaintenanceThread(app_state).run_maintenance()
-    hits = client.get("/api/search", params={"q": "wader shore", "explain": 1, "log": 0}).json()["hits"]
+    hits = client.get("/api/v1/search", params={"q": "wader shore", "explain": 1, "log": 0}).json()["hits"]
     assert hits[0]["url"] == clicked_url
     assert hits[0]["parts"]["behavior"] > 1
     assert "bookmark" in client.get("/stats").text

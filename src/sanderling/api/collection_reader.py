@@ -52,10 +52,13 @@ class CollectionReader:
         self.folder = Path(folder)
         self._stored: StoredCollection | None = None
 
-    def pages(self, pattern: str = "*", *, changed_since: Time | None = None) -> Iterator[Page]:
-        """Yield the stored pages in order of discovery; redirects and missing pages are left out."""
+    def pages(self, pattern: str = "*", *, changed_since: Time | None = None, after: str = "") -> Iterator[Page]:
+        """Yield the stored pages in order of discovery; redirects and missing pages are left out.
+
+        `after`: continue behind this URL.
+        """
         since = self._parse_time(changed_since) if changed_since is not None else None
-        last_id = 0
+        last_id = self._read(lambda stored: resolve_known_url(stored, after)[0]) if after else 0
         while rows := self._read(partial(_load_page_rows, after=last_id)):
             last_id = rows[-1].url_id
             for row in rows:

@@ -10,6 +10,7 @@ from turbohtml import Document, Element
 from sanderling.changes.versions import ArchivedVersion, extract_document_text
 from sanderling.errors import UsageError
 from sanderling.html.parser import parse_html
+from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.reading import extract_structured_data, extract_tables, render_markdown
 from sanderling.html.text import render_text
 from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
@@ -77,6 +78,13 @@ class PageContent:
     def select(self, selector: str) -> list[Element]:
         """Return the elements that match a CSS selector."""
         return self.tree.select(selector)
+
+    @property
+    def source(self) -> str:
+        """The body as text, decoded as browsers do. Raises UsageError for images and other binary documents."""
+        if not is_text(self.body, self._charset):
+            raise UsageError(f"{self.url} is not text but {self.mime or 'of unknown type'}")
+        return decode_plain_text(self.body, self._charset)
 
     @cached_property
     def text(self) -> str:

@@ -56,6 +56,7 @@ COMMAND_GROUPS = {
         "workers": "list, move, pause, or stop the workers of a running crawl",
         "schedule": "show how workers are assigned to hosts",
         "migrant": "run a worker beside a web server that sends only what changed",
+        "token": "create, list, and revoke tokens of the HTTP API",
         "mcp": "serve a collection to language models (Model Context Protocol)",
         "publish": "publish the changes of your own site for crawlers",
         "experiment": "reproduce the tables of the papers",

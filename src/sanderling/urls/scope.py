@@ -179,9 +179,17 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def is_wildcard_match(text: str, pattern: str) -> bool:
-    return _compile_wildcard(pattern).fullmatch(text) is not None
-
-
-@lru_cache(maxsize=8)
-def _compile_wildcard(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    """Return whether a text matches a pattern, in linear time: * matches anything."""
+    first, *parts = pattern.split("*")
+    if not parts:
+        return text == pattern
+    last = parts.pop()
+    place, end = len(first), len(text) - len(last)
+    if end < place or not text.startswith(first) or not text.endswith(last):
+        return False
+    for part in parts:
+        place = text.find(part, place, end)
+        if place < 0:
+            return False
+        place += len(part)
+    return True

@@ -1,18 +1,22 @@
 """Routes, middleware, lifespan."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from sanderling.web import api, forms, live, search_view, tracking, views, watch_pages
+from sanderling.web import forms, live, search_view, tracking, views, watch_pages
 from sanderling.web.live import LiveStreams
 from sanderling.web.middleware import ClientRateLimiter, SecurityMiddleware
 from sanderling.web.rendering import STATIC_FOLDER, render_template
+from sanderling.web.rest.operation import build_error
+from sanderling.web.rest.routes import build_rest_routes
+from sanderling.web.rest.services import open_rest_services
 from sanderling.web.state import AppState, MaintenanceThread
 
 
@@ -53,46 +57,40 @@ def build_page_routes() -> list[BaseRoute]:
     ]
 
 
-def build_api_routes() -> list[BaseRoute]:
-    endpoints: dict[str, Callable[[Request], object]] = {
-        "status": api.get_status,
-        "changes": api.get_changes,
-        "page": api.get_page,
-        "history": api.get_history,
-        "diff": api.get_diff,
-        "due": api.get_due_urls,
-        "hosts": api.get_hosts,
-        "workers": api.get_workers,
-        "unmet-queries": api.get_unmet_queries,
-        "stats": api.get_stats,
-    }
+def build_script_routes() -> list[BaseRoute]:
+    """Build the routes that the scripts of the pages and monitoring systems use."""
     return [
-        Route("/api", api.redirect_to_openapi),
-        Route("/api/openapi.json", api.get_openapi),
-        Route("/api/search", api.search_api),
-        Route("/api/more", api.get_unmet_query_state),
-        *(Route(f"/api/{name}", api.make_json_handler(endpoint)) for name, endpoint in endpoints.items()),
+        Route("/api/more", tracking.get_unmet_query_state),
         Route("/api/live", live.stream_updates),
         Route("/api/events", tracking.record_events, methods=["POST"]),
         Route("/api/rating", tracking.record_rating, methods=["POST"]),
         Route("/metrics", live.render_metrics),
-        Route("/healthz", api.check_health),
+        Route("/healthz", live.check_health),
     ]
 
 
-def _render_not_found(request: Request, _: Exception) -> Response:
+def _render_http_error(request: Request, error: Exception) -> Response:
+    """Render a missing page; errors of the API are JSON."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": "not found"}, 404)
-    return render_template(request, "missing.html", {"target": request.url.path}, 404)
+        text = {404: "not found", 405: "method not allowed"}.get(status, "the request failed")
+        headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        return build_error(status, text, headers)
+    if status == 404:
+        return render_template(request, "missing.html", {"target": request.url.path}, 404)
+    assert isinstance(error, HTTPException)
+    return PlainTextResponse(error.detail, status, error.headers)
 
 
 def build_app(
     app_state: AppState, host_names: Iterable[str] = (), rate_limiter: ClientRateLimiter | None = None
 ) -> SecurityMiddleware:
     """Build the ASGI application without starting anything."""
-    routes = [*build_page_routes(), *build_api_routes(), Mount("/static", StaticAssets(directory=STATIC_FOLDER))]
-    app = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={404: _render_not_found})
+    assets = Mount("/static", StaticAssets(directory=STATIC_FOLDER))
+    routes = [*build_page_routes(), *build_rest_routes(), *build_script_routes(), assets]
+    app = Starlette(routes=routes, lifespan=_lifespan, exception_handlers={HTTPException: _render_http_error})
     app.state.app_state = app_state
+    app.state.rest_services = open_rest_services(app_state.crawl_view.folder)
     app.state.streams = LiveStreams()
     return SecurityMiddleware(app, host_names, rate_limiter)
 
@@ -104,3 +102,4 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
     app.state.streams.stop_event.set()
     maintenance.stop()
+    app.state.rest_services.close()

@@ -8,10 +8,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
+from sanderling.errors import UsageError
 from sanderling.web.auth import SESSION_COOKIE, SESSION_SECONDS, LoginSession
 from sanderling.web.middleware import is_same_origin
 from sanderling.web.rendering import render_template
-from sanderling.web.state import CRAWL_MORE_SETTING, RETENTION_SETTING, TRACKING_SETTING, get_app_state, get_session
+from sanderling.web.rest.api_tokens import TokenScope, TokenStore, parse_scopes
+from sanderling.web.state import (
+    CRAWL_MORE_SETTING,
+    DAY_SECONDS,
+    RETENTION_SETTING,
+    TRACKING_SETTING,
+    get_app_state,
+    get_session,
+)
 from sanderling.web.tracking import CLIENT_COOKIE, can_track
 
 MAX_FIELDS = 20
@@ -79,6 +88,9 @@ def _build_settings_context(request: Request) -> dict[str, object]:
         "retention": app_state.retention_days,
         "crawl_unmet": app_state.should_crawl_unmet,
         "status": app_state.crawl_view.get_status(),
+        "tokens": request.app.state.rest_services.tokens.list_tokens(),
+        "scopes": tuple(TokenScope),
+        "token": "",
     }
 
 
@@ -87,8 +99,13 @@ async def change_settings(request: Request) -> Response:
     form = await read_form(request)
     if check_permission(request, form) is None:
         return deny_request()
-    message, error = await run_in_threadpool(_apply_form, request, form)
-    context = await run_in_threadpool(_build_settings_context, request) | {"message": message, "error": error}
+    token, message, error = "", "", ""
+    if form.get("do") in ("create_token", "revoke_token"):
+        token, message, error = await run_in_threadpool(_apply_token_form, request, form)
+    else:
+        message, error = await run_in_threadpool(_apply_form, request, form)
+    context = await run_in_threadpool(_build_settings_context, request)
+    context |= {"message": message, "error": error, "token": token}
     return await run_in_threadpool(render_template, request, "settings.html", context)
 
 
@@ -117,6 +134,23 @@ def _apply_form(request: Request, form: dict[str, str]) -> tuple[str, str]:
         message = app_state.crawl_view.stop_crawl() if action == "stop" else app_state.crawl_view.pause_crawl()
         return message.capitalize() + ".", ""
     return "", "Unknown form."
+
+
+def _apply_token_form(request: Request, form: dict[str, str]) -> tuple[str, str, str]:
+    """Create or revoke a token of the API. Returns (secret, message, error)."""
+    tokens: TokenStore = request.app.state.rest_services.tokens
+    try:
+        if form["do"] == "revoke_token":
+            return "", f"Token {tokens.revoke_token(form.get('token', '')).name} revoked.", ""
+        days = form.get("days", "")
+        if days and not (days.isascii() and days.isdigit() and 1 <= int(days[:9]) <= 3650):
+            return "", "", "A token is valid for 1 to 3650 days."
+        scopes = parse_scopes([scope for scope in TokenScope if form.get(f"scope_{scope}") == "on"])
+        lifetime = int(days) * DAY_SECONDS if days else 0.0
+        token, secret = tokens.create_token(form.get("name", ""), scopes, get_app_state(request).clock(), lifetime)
+    except UsageError as error:
+        return "", "", f"{error}."
+    return secret, f"Token {token.name} created. It is shown only now.", ""
 
 
 def deny_request() -> Response:

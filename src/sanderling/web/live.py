@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from sanderling.web.queries.signal_stats import SignalRow, list_signals
 from sanderling.web.state import AppState, get_app_state, get_session
@@ -99,3 +99,10 @@ def render_metrics(request: Request) -> Response:
     lines += ["# HELP sanderling_urls Known URLs by state.", "# TYPE sanderling_urls gauge"]
     lines += [f'sanderling_urls{{state="{state}"}} {count}' for state, count in sorted(status.urls.items())]
     return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
+
+
+def check_health(request: Request) -> Response:
+    """GET /healthz."""
+    app_state = get_app_state(request)
+    app_state.event_log.db.execute("SELECT 1")
+    return JSONResponse({"status": "ok", "indexed": app_state.search_service.get_index_state()[0]})

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from msgspec import Struct
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # No external resources, no inline script or style, no framing.
@@ -92,22 +92,29 @@ class SecurityMiddleware:
             return
         await self.app(scope, receive, _add_security_headers(send))
 
-    def _reject(self, scope: Scope) -> PlainTextResponse | None:
+    def _reject(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not is_known_host(headers.get("host", ""), self.host_names):
-            return PlainTextResponse("Unknown host name; allow it with --host-name.", 421)
+            return _build_rejection(scope, "Unknown host name; allow it with --host-name.", 421)
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_REQUEST_BYTES or "transfer-encoding" in headers:
-            return PlainTextResponse("The request body is too large.", 413)
+            return _build_rejection(scope, "The request body is too large.", 413)
         client = scope.get("client")
         if not self.rate_limiter.take_token(
             get_client_key(client[0] if client else ""), scope["path"]
         ) or not self._can_try_login(scope):
-            return PlainTextResponse("Too many requests; try again in 10 seconds.", 429, {"Retry-After": "10"})
+            return _build_rejection(scope, "Too many requests; try again in 10 seconds.", 429, {"Retry-After": "10"})
         return None
 
     def _can_try_login(self, scope: Scope) -> bool:
         return scope["method"] != "POST" or scope["path"] != "/login" or self.rate_limiter.take_login_token()
+
+
+def _build_rejection(scope: Scope, message: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    """Return an error: JSON for the API, else text."""
+    if scope["path"].startswith("/api/"):
+        return JSONResponse({"error": message}, status, headers)
+    return PlainTextResponse(message, status, headers)
 
 
 def get_client_key(address: str) -> str:

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from sanderling import __version__
+from sanderling.search.search_types import TextRun
 from sanderling.web.state import get_app_state, get_session
 
 WEB_FOLDER = Path(__file__).parent
@@ -86,3 +88,12 @@ TEMPLATE_ENVIRONMENT.filters.update(
     number=format_number,
     duration=format_duration,
 )
+
+
+def render_text_runs(runs: tuple[TextRun, ...]) -> str:
+    """Return text as HTML with <mark> around matches; the text is escaped."""
+    return str(
+        Markup("").join(
+            Markup("<mark>{}</mark>").format(run.text) if run.is_match else escape(run.text) for run in runs
+        )
+    )

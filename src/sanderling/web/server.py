@@ -14,7 +14,7 @@ from msgspec import Struct
 from sanderling.errors import UsageError
 from sanderling.search.background_indexer import start_indexer_process
 from sanderling.search.feedback.event_log import open_event_log
-from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection import has_collection, open_collection, open_collection_read_only
 from sanderling.web.app import build_app
 from sanderling.web.auth import AuthStore
 from sanderling.web.connections import BoundedProtocol
@@ -40,7 +40,10 @@ class ServerAddress(Struct, frozen=True):
             return self.host != "localhost"
 
 
-def open_app_state(folder: Path, address: ServerAddress) -> AppState:
+def open_app_state(folder: Path, address: ServerAddress, *, create: bool = False) -> AppState:
+    """Open the services. `create`: also create a collection where there is none."""
+    if create and not has_collection(folder):
+        open_collection(folder).close()
     open_collection_read_only(folder).close()
     log = open_event_log(folder)
     return AppState(
@@ -48,9 +51,16 @@ def open_app_state(folder: Path, address: ServerAddress) -> AppState:
     )
 
 
-def serve(folder: Path, address: ServerAddress, report: Callable[[str], None], *, keep_index: bool = True) -> None:
+def serve(
+    folder: Path,
+    address: ServerAddress,
+    report: Callable[[str], None],
+    *,
+    keep_index: bool = True,
+    create: bool = False,
+) -> None:
     """Serve until interrupted."""
-    app_state = open_app_state(folder, address)
+    app_state = open_app_state(folder, address, create=create)
     listener = open_socket(address)
     port = listener.getsockname()[1]
     host = f"[{address.host}]" if ":" in address.host else address.host

@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 
 from sanderling.search.feedback.event_log import build_query_key
 from sanderling.search.feedback.events import UserAction, UserEvent
-from sanderling.search.feedback.unmet_queries import add_unmet_query, count_open_queries
+from sanderling.search.feedback.unmet_queries import add_unmet_query, count_open_queries, list_unmet_queries
+from sanderling.search.query import MAX_QUERY_LENGTH
 from sanderling.web.middleware import is_same_origin
 from sanderling.web.state import DAY_SECONDS, AppState, get_app_state
 
@@ -128,6 +129,16 @@ def report_unmet_query(app_state: AppState, query_id: str, client: str, now: flo
     if not query or count_open_queries(log) >= MAX_UNMET_QUERIES or bad_ratings > MAX_UNMET_PER_CLIENT:
         return None
     return add_unmet_query(log, query, urls, len(urls), now).id
+
+
+def get_unmet_query_state(request: Request) -> Response:
+    """GET /api/more: state and new pages of an unmet query."""
+    found = list_unmet_queries(
+        get_app_state(request).event_log, build_query_key(request.query_params.get("q", "")[:MAX_QUERY_LENGTH]), 1
+    )
+    return JSONResponse(
+        {"state": found[0].state, "found": found[0].new_page_count} if found else {"state": "", "found": 0}
+    )
 
 
 def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:

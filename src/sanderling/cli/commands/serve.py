@@ -12,6 +12,7 @@ EXAMPLES = """\
 examples:
   sanderling serve
   sanderling serve -C archive-2026 --port 8500
+  sanderling serve --create                                          the first crawl is started by the API
   sanderling serve --host 0.0.0.0 --host-name search.example.org     reachable from other machines; use a TLS proxy
 """
 
@@ -29,6 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--trust-proxy", action="append", default=[], metavar="ADDRESS",
         help="address or network of a proxy whose X-Forwarded-For is trusted (repeatable; default: none)",
     )  # fmt: skip
+    parser.add_argument(
+        "--create", action="store_true", help="create the collection if there is none, for crawls started by the API"
+    )
     parser.add_argument("--no-index", action="store_true", help="do not update the search index")
 
 
@@ -60,5 +64,5 @@ def run(call: CommandCall) -> int:
         else:
             print_message(call, text)
 
-    serve(call.collection, place, tell, keep_index=not call.args.no_index)
+    serve(call.collection, place, tell, keep_index=not call.args.no_index, create=call.args.create)
     return 0
