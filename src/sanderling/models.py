@@ -35,6 +35,7 @@ class UrlSource(StrEnum):
     FEED = "feed"
     CANONICAL = "canonical"
     REFRESH = "refresh"
+    IMPORT = "import"  # a record of another archive
 
 
 class Outcome(StrEnum):

@@ -43,6 +43,7 @@ COMMAND_GROUPS = {
         "similar": "find pages built from the same template as a sample page",
         "templates": "list the page templates of a site",
         "export": "write pages, versions, links, or changes as JSON lines, CSV, Parquet; or all records as WACZ",
+        "import": "read WARC and WACZ files of other programs in, as history",
         "sink": "send pages to files, PostgreSQL, or a webhook, and follow the collection",
         "delete": "delete pages permanently and keep them out",
         "verify": "check a collection for damage, and repair it",

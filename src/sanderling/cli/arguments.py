@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import keyword
 import os
 import re
 import sys
@@ -102,7 +103,8 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def import_command(name: str) -> Any:
-    return importlib.import_module(f"sanderling.cli.commands.{name.replace('-', '_')}")
+    module = name.replace("-", "_") + "_" * keyword.iskeyword(name)
+    return importlib.import_module(f"sanderling.cli.commands.{module}")
 
 
 def add_common_flags(parser: argparse.ArgumentParser) -> None:

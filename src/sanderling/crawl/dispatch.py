@@ -22,7 +22,7 @@ from sanderling.models import (
     UrlRole,
     WorkerReport,
 )
-from sanderling.storage.catalog import PageState
+from sanderling.storage.catalog import PageCatalog, PageState
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import WorkerLost
@@ -211,7 +211,9 @@ class Dispatcher:
             return batch
         tasks = []
         has_unreliable_etags = self.context.frontier.hosts.has_unreliable_etags(batch.host)
-        stored_versions = self._load_stored_versions([old for old in previous.values() if old.is_present])
+        stored_versions = load_stored_versions(
+            self.context.storage.catalog, [old for old in previous.values() if old.is_present]
+        )
         for task in batch.tasks:
             old = previous.get(task.id)
             # Every request for a change list has another query, so validators do not apply.
@@ -236,20 +238,21 @@ class Dispatcher:
         options = self.context.options
         return options.fetches_requisites and not options.has_all_requisites and task.role is UrlRole.PAGE
 
-    def _load_stored_versions(self, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
-        catalog = self.context.storage.catalog
-        locations = catalog.find_body_locations([old.visit_id for old in latest])
-        changed = [old.url_id for old in latest if old.change_count]
-        fingerprints = catalog.load_fingerprints(changed, "signature")
-        stable_hashes = catalog.load_fingerprints(changed, "sieve")
-        return {
-            old.url_id: StoredVersion(
-                *locations[old.visit_id],
-                old.charset,
-                is_current_fingerprint(fingerprints.get(old.url_id, b"")),
-                unpack_stable_hash(stable_hashes.get(old.url_id, b""), old.digest),
-                old.was_html,
-            )
-            for old in latest
-            if old.visit_id in locations
-        }
+
+def load_stored_versions(catalog: PageCatalog, latest: Sequence[PageState]) -> dict[int, StoredVersion]:
+    """Return where the last versions of pages are stored, by URL id."""
+    locations = catalog.find_body_locations([old.visit_id for old in latest])
+    changed = [old.url_id for old in latest if old.change_count]
+    fingerprints = catalog.load_fingerprints(changed, "signature")
+    stable_hashes = catalog.load_fingerprints(changed, "sieve")
+    return {
+        old.url_id: StoredVersion(
+            *locations[old.visit_id],
+            old.charset,
+            is_current_fingerprint(fingerprints.get(old.url_id, b"")),
+            unpack_stable_hash(stable_hashes.get(old.url_id, b""), old.digest),
+            old.was_html,
+        )
+        for old in latest
+        if old.visit_id in locations
+    }

@@ -98,7 +98,7 @@ class UrlQueue:
         if not rows:
             self._delay_until_retry(host)
             return None
-        token = self._allocate_tokens(len(rows))
+        token = self.allocate_tokens(len(rows))
         granted = [Lease(r[1], host, r[0], token + n) for n, r in enumerate(rows)]
         leases.acquire_leases(
             self.db, granted, worker, now, now + self.politeness.compute_lease_seconds(name, len(rows), pause)
@@ -125,7 +125,7 @@ class UrlQueue:
             (host_id,),
         )
 
-    def _allocate_tokens(self, count: int) -> int:
+    def allocate_tokens(self, count: int) -> int:
         """Return the first of `count` new fencing tokens; tokens only grow."""
         row = self.db.execute(
             "INSERT INTO counters VALUES ('token', ?)"

@@ -59,3 +59,4 @@ class CollectionMeta:
     blocked_patterns = MetaField("forgotten", list[str], [])  # of deleted URLs, which are never queued again
     is_deletion_unfinished = MetaField("forgetting", bool, False)
     age_selections = MetaField("forgetting_by_age", list[dict[str, Any]], [])  # of an unfinished deletion
+    import_offsets = MetaField("import_offsets", dict[str, int], {})  # by fingerprint of the file; -1: complete

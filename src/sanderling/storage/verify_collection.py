@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
@@ -106,12 +107,20 @@ def repair_files(folder: Path, db: Connection, locations: Iterable[RecordLocatio
 def check_untracked_files(folder: Path, committed: Mapping[str, int]) -> Iterator[CollectionFault]:
     """Yield WARC files that the database does not know: it was replaced or lost."""
     for path in sorted(folder.glob("*.warc.gz")):
-        if path.name not in committed and path.stat().st_size:
+        if path.name not in committed and _has_captures(path):
             yield CollectionFault(
                 path.name,
                 "the database does not know this file",
                 f"restore {DATABASE_FILE} from a backup; other tools can read the file",
             )
+
+
+def _has_captures(path: Path) -> bool:
+    """Return whether a file has more than the `warcinfo` record with which a killed process left it."""
+    return any(
+        isinstance(item, DamagedRegion) or item.record_type != "warcinfo"
+        for item in islice(iterate_records(path, 0), 2)
+    )
 
 
 def check_indexes(folder: Path) -> Iterator[CollectionFault]:

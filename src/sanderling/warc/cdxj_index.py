@@ -165,7 +165,11 @@ def _build_record_entry(archive_folder: Path, record: StoredRecord) -> CdxjEntry
     if "/" in name or not offset.isdecimal() or not has_warc_file(archive_folder, name):
         return None
     original = next(iterate_records(archive_folder / name, max_body_bytes=0, start_offset=int(offset)), None)
-    return build_not_modified_entry(record, original) if isinstance(original, StoredRecord) else None
+    if not isinstance(original, StoredRecord):
+        return None
+    if original.get_field("WARC-Record-ID") != record.get_field("WARC-Refers-To"):
+        return None  # the file belongs to another archive, from which the record was imported
+    return build_not_modified_entry(record, original)
 
 
 def split_into_batches(

@@ -4,6 +4,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
+from math import inf
 from typing import BinaryIO, cast
 
 try:
@@ -25,8 +26,9 @@ class DamagedRecordError(Exception):
 class GzipMember(io.RawIOBase):
     """A decompressed stream. `length`: compressed size, set at the end."""
 
-    def __init__(self, file: BinaryIO, offset: int) -> None:
+    def __init__(self, file: BinaryIO, offset: int, max_inflated_bytes: float = inf) -> None:
         self._file = file
+        self._remaining_bytes = max_inflated_bytes
         self._offset = offset
         self._decompressor = inflater.decompressobj(GZIP_WINDOW_BITS)
         self._compressed_input = b""
@@ -47,6 +49,9 @@ class GzipMember(io.RawIOBase):
             if self._decompressor.eof:
                 self.length = self._file.tell() - len(self._decompressor.unused_data) - self._offset
             if data:
+                self._remaining_bytes -= len(data)
+                if self._remaining_bytes < 0:
+                    raise DamagedRecordError("the record is too large when decompressed")
                 buffer[: len(data)] = data
                 return len(data)
             self._read_input()

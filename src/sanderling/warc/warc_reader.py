@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +27,7 @@ from sanderling.warc.remote import open_warc_file
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_REVISIT_CHAIN = 4  # revisits that refer to revisits
+SEVERAL_RECORDS = "more than one record in a gzip member"
 
 
 class StoredRecord(Struct, frozen=True):
@@ -92,14 +94,18 @@ def read_member(member: bytes, max_body_bytes: int = MAX_BODY_BYTES) -> StoredRe
 
 
 def iterate_records(
-    path: Path, max_body_bytes: int = MAX_BODY_BYTES, verify: bool = False, start_offset: int = 0
+    path: Path,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    verify: bool = False,
+    start_offset: int = 0,
+    max_inflated_bytes: float = inf,
 ) -> Iterator[StoredRecord | DamagedRegion]:
     """Yield the records of a file, compressed or not, and its damaged regions."""
     with open_warc_file(path.parent, path.name) as file:
-        compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        yield from (_iterate_members if compressed else _iterate_uncompressed)(
-            file, path.name, start_offset, max_body_bytes, verify
-        )
+        if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
+            yield from _iterate_members(file, path.name, start_offset, max_body_bytes, verify, max_inflated_bytes)
+        else:
+            yield from _iterate_uncompressed(file, path.name, start_offset, max_body_bytes, verify)
 
 
 def _read_single_record(folder: Path, location: RecordLocation, max_body_bytes: int) -> StoredRecord:
@@ -121,18 +127,23 @@ def _open_record_stream(file: BinaryIO, offset: int) -> BinaryIO:
 
 
 def _locate_original(record: StoredRecord, find_capture: CaptureLookup | None) -> RecordLocation:
-    """Locate the original of a revisit by our extension fields, else by the index."""
-    name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
-    if name and offset.isdecimal() and "/" not in name:
-        return RecordLocation(name, int(offset), 0)
+    """Locate the original of a revisit by the given look-up, else by our extension fields.
+
+    The fields name a file of the archive that the record was written for.
+    """
     url = record.get_field("WARC-Refers-To-Target-URI") or record.url
-    location = find_capture(url, record.get_field("WARC-Refers-To-Date")) if find_capture else None
-    if location is None:
-        raise CollectionError(
-            f"the original of the revisit record in {record.location.file} at {record.location.offset}"
-            f" is not in this archive: {url}"
-        )
-    return location
+    if find_capture is not None:
+        location = find_capture(url, record.get_field("WARC-Refers-To-Date"))
+        if location is not None:
+            return location
+    else:
+        name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
+        if name and offset.isdecimal() and "/" not in name:
+            return RecordLocation(name, int(offset), 0)
+    raise CollectionError(
+        f"the original of the revisit record in {record.location.file} at {record.location.offset}"
+        f" is not in this archive: {url}"
+    )
 
 
 def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_body_bytes: int) -> StoredRecord:
@@ -157,11 +168,11 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
 
 
 def _iterate_members(
-    file: BinaryIO, file_name: str, offset: int, max_body_bytes: int, verify: bool
+    file: BinaryIO, file_name: str, offset: int, max_body_bytes: int, verify: bool, max_inflated_bytes: float
 ) -> Iterator[StoredRecord | DamagedRegion]:
     size = _get_file_size(file)
     while offset < size:
-        member = GzipMember(file, offset)
+        member = GzipMember(file, offset, max_inflated_bytes)
         stream = io.BufferedReader(member)
         try:
             parsed = parse_record(stream, max_body_bytes, verify)
@@ -175,7 +186,7 @@ def _iterate_members(
         if parsed:
             yield _build_stored_record(parsed, location, max_body_bytes)
         if trailing:
-            yield DamagedRegion(location, f"more than one record in a gzip member: {trailing!r}")
+            yield DamagedRegion(location, f"{SEVERAL_RECORDS}: {trailing!r}")
         offset += member.length
 
 

@@ -94,4 +94,14 @@ MIGRATIONS = [
     "ALTER TABLE shelves ADD COLUMN form INTEGER NOT NULL DEFAULT 0",
     # An 8-byte simhash stays until the page is fetched again; `minhash.estimate_similarity` treats it as dissimilar.
     "UPDATE marks SET kind = 'minhash' WHERE kind = 'simhash'",
+    """
+    CREATE TABLE imports (
+        id INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        file TEXT NOT NULL,
+        start INTEGER NOT NULL,
+        length INTEGER NOT NULL
+    );
+    CREATE INDEX imports_at ON imports (at, id)
+    """,  # copied records that are not processed yet
 ]
