@@ -68,6 +68,7 @@ class Reason(StrEnum):
     HOST_LIMIT = "host_limit"  # page limit of the host reached
     DUPLICATE = "duplicate"
     TRAP = "trap"
+    REPEATED_CONTENT = "repeated_content"  # the last pages of its URL pattern had no new content
     TOO_LONG = "too_long"
     SCHEME = "scheme"
     BAD_URL = "bad_url"

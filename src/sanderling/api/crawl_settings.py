@@ -40,6 +40,7 @@ class SettingValues(TypedDict, total=False):
     depth: int | str
     limit: int
     limit_per_host: int
+    repeat_limit: int
     time_limit: Duration
     keep: int
     size_limit: Size

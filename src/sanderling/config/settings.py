@@ -39,6 +39,9 @@ class LimitSettings(Struct, frozen=True):
         Count, Meta(description="maximum number of pages visited per run, unchanged pages included (0: no limit)")
     ] = 0
     limit_per_host: Annotated[Count, Meta(description="maximum number of stored pages per host (0: no limit)")] = 0
+    repeat_limit: Annotated[
+        Count, Meta(description="skip a URL pattern after this many pages without new content (default 200, 0: never)")
+    ] = 200
     time_limit: Annotated[Seconds, Meta(description="stop after this time, e.g. 90, 30m, 2h (0: no limit)")] = 0.0
     keep: Annotated[
         Count, Meta(description="maximum number of stored pages; better new pages evict the worst (0: no limit)")

@@ -24,6 +24,7 @@ from sanderling.dedup.near_duplicates import IncrementalPairing
 from sanderling.errors import DatabaseUnavailable, UsageError
 from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.ordering.protocol import HostPreference
+from sanderling.frontier.pattern_store import load_repeated_content
 from sanderling.frontier.url_cache import EvictionPolicy, UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.models import Url
@@ -195,6 +196,7 @@ def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
         dust.load_rules(db),
         blocklist=compile_patterns(CollectionMeta(db).blocked_patterns),
         start_depths=depths.start_depths,
+        repeated_content=load_repeated_content(db, plan.request.limits.repeat_limit),
     )
 
 

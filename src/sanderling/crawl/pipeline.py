@@ -23,6 +23,7 @@ from sanderling.crawl.stages.change_detection import (
 from sanderling.crawl.stages.close_leases import close_leases, record_outcomes, update_hosts
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
+from sanderling.crawl.stages.repeated_pages import record_repeated_content
 from sanderling.crawl.stages.requisites import enqueue_requisites
 from sanderling.crawl.stages.sitemaps import process_sitemaps, store_robots
 from sanderling.crawl.stages.tvi_stage import apply_tvi_files, record_tvi_files
@@ -81,6 +82,9 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     # a full or given-up host drops its queued URLs, including retries that a closed lease has just requeued.
     lease_outcomes = close_leases(batch, context)
     update_hosts(batch, pages.rows, context, now)
+
+    # Patterns are stopped once their links are queued and their own pages are no longer leased.
+    record_repeated_content(batch, context)
 
     # Counters and queue maintenance see the final state of every URL of the batch.
     record_outcomes(batch, lease_outcomes, pages.rows, context)

@@ -30,6 +30,7 @@ REEVALUATED_REASONS = (
     Reason.PRIVATE_ADDRESS,
     Reason.TOO_LARGE,
     Reason.DUPLICATE,
+    Reason.REPEATED_CONTENT,
 )
 
 
@@ -64,6 +65,7 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
             request.fetching.allow_private,
             request.fetching.max_body,
             request.limits.limit_per_host,
+            request.limits.repeat_limit,
             *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in context.frontier.url_filter.dust_rules),
         ]
     )

@@ -29,6 +29,7 @@ from sanderling.dedup import duplicate_stats
 from sanderling.dedup.near_duplicates import PairUpdate, find_pairs, store_pairs
 from sanderling.errors import DiskFull, SanderlingError
 from sanderling.frontier.ordering.persistence import save_ordering
+from sanderling.frontier.pattern_store import save_changed_patterns
 from sanderling.frontier.url_rows import find_parked_pages
 from sanderling.models import Outcome, Reason
 from sanderling.monitor.page_fields import merge_field_texts
@@ -97,7 +98,8 @@ def _open_session(context: CrawlContext) -> None:
     """Start a new pass over all known pages."""
     context.run.session += 1
     CollectionMeta(context.db).session = context.run.session
-    enqueue_all_pages(context, reasons=HOST_REJECTIONS)
+    context.frontier.url_filter.repeated_content.start_session()
+    enqueue_all_pages(context, reasons=(*HOST_REJECTIONS, Reason.REPEATED_CONTENT))
 
 
 def finish_run(
@@ -176,6 +178,7 @@ def _persist_memory(context: CrawlContext) -> None:
     context.revisit.schedule.save()
     if context.options.saves_ordering:
         save_ordering(db, context.options.ordering_name, context.ordering, context.storage.catalog.next_visit_id - 1)
+    save_changed_patterns(db, context.frontier.url_filter.repeated_content, is_final=True)
     CollectionMeta(db).unrecorded_skips += context.frontier.url_filter.unrecorded_skips
     db.execute(
         "INSERT INTO blobs VALUES ('pattern_budget', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -50,6 +50,7 @@ class FingerprintInput(Struct, frozen=True):
     previous_version: StoredVersion | None = None
     stable_hash: bytes = b""  # empty: not computed
     has_same_stable_hash: bool = False  # as the previous version
+    url: str = ""
 
 
 Fingerprinter = Callable[[Document | ScanResult, FingerprintInput], dict[str, bytes]]
@@ -197,15 +198,14 @@ class ResponseProcessor:
         """Build the fingerprint input; read the previous body if the stable hash changed."""
         last, archive = task.last_version, self._settings.archive_folder
         if not task.digest or last is None or not last.is_page or not archive:
-            return FingerprintInput(body, bool(task.digest))
+            return FingerprintInput(body, bool(task.digest), url=task.url)
         stable_hash = compute_stable_hash(body) if use_stable_hash and last.charset == HASHED_CHARSET else b""
         if stable_hash and stable_hash == last.stable_hash:
-            return FingerprintInput(
-                body, True, previous_version=last, stable_hash=stable_hash, has_same_stable_hash=True
-            )
+            return FingerprintInput(body, True, b"", last, stable_hash, has_same_stable_hash=True)
         from sanderling.fetch.stored_body import read_stored_body  # lazy: most pages of most crawls are new
 
-        return FingerprintInput(body, True, read_stored_body(archive, last, self._settings.max_page), last, stable_hash)
+        previous = read_stored_body(archive, last, self._settings.max_page)
+        return FingerprintInput(body, True, previous, last, stable_hash, url=task.url)
 
     def _read_robots_tag(self, headers: HeaderFields, visit_fields: VisitFields, fetched_at: float) -> None:
         if tag := decode_header(headers.get(b"x-robots-tag", b"")):

@@ -67,6 +67,7 @@ class Frontier:
 
     def enqueue(self, entries: Sequence[FrontierEntry], now: float) -> dict[Url, int]:
         """Insert new URLs, and queue those that the filter admitted; return their ids."""
+        self.url_filter.repeated_content.record_leads(entries)
         return self.url_store.insert_and_enqueue(entries, now)
 
     def find_ready_hosts(

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from sanderling.frontier.repeated_content import RepeatedContent
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, Host, Reason, Url, UrlRole, UrlSource, UrlState
 from sanderling.urls.dust import DustRule, rewrite_url
@@ -34,10 +35,12 @@ class UrlFilter:
         *,
         blocklist: re.Pattern[str] | None = None,  # URLs that a user deleted
         start_depths: Mapping[str, int] | None = None,  # depth of seeds, if not 0
+        repeated_content: RepeatedContent | None = None,
     ) -> None:
         self.scope_rule = scope_rule
         self.depth_limit = depth_limit
         self.pattern_budget = pattern_budget or PatternBudget()
+        self.repeated_content = RepeatedContent() if repeated_content is None else repeated_content
         self.dust_rules = dust_rules
         self.blocklist = blocklist
         self.failed_hosts: dict[Host, Reason] = {}
@@ -119,6 +122,8 @@ class UrlFilter:
                 rewritten = rewrite_url(url, self.dust_rules)
                 if rewritten != url:
                     return Reason.DUPLICATE, DUPLICATE_DETAIL_PREFIX + rewritten
+            if source not in PUBLISHER_SOURCES and (detail := self.repeated_content.describe_rejection(url)):
+                return Reason.REPEATED_CONTENT, detail  # a list of a publisher has an end
             detail = find_trap(url, now) or self.pattern_budget.count_url(url)
             if detail:
                 return Reason.TRAP, detail

@@ -9,7 +9,7 @@ from sanderling.http.content_type import HTML_TYPES, UNKNOWN_TYPES
 from sanderling.models import Outcome, Reason, Visit
 
 SQL_CHUNK_SIZE = 400
-TRANSIENT_FINGERPRINTS = ("before", "after")  # used to compare versions, not stored
+TRANSIENT_FINGERPRINTS = ("before", "after", "undated")  # used to compare pages, not stored
 NOINDEX_FROM_PAGE, NOINDEX_FROM_HEADER = 1, 2  # bits of `noindex`: robots meta tag, X-Robots-Tag
 MISSES_UNTIL_GONE = 2  # consecutive misses after which a stored page counts as gone
 STATUS_NOT_FOUND = 404  # stored for soft 404s too

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from sanderling.html.scanned_page import ScanResult
 from sanderling.html.text import extract_raw_text
 from sanderling.models import StoredVersion, WorkerReport
 from sanderling.runtime.memory import freeze_loaded_modules, reduce_gc_frequency
+from sanderling.urls.content_pattern import has_variable_part, hash_content_pattern
 from sanderling.workers.worker_protocol import (
     CancelCommand,
     FetchCommand,
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 2.0
 NO_STORED_VERSION = StoredVersion("", 0, 0)
+FIRST_PAGES = 20  # of a URL pattern, which are not compared
+MAX_BODY_SIZE = 300_000  # bytes; a longer page is compared with its text
+MAX_COUNTED_PATTERNS = 20_000
 TURN_SECONDS = 0.02  # of the fetch loop, between two checks for commands
 
 
@@ -43,6 +48,8 @@ def compute_fingerprints(page: Document | ScanResult, fingerprint_input: Fingerp
     fingerprints = {"structure": fingerprint_structure(page)}
     if fingerprint_input.is_changed:
         fingerprints |= _fingerprint_changes(page, fingerprint_input)
+    if fingerprint_input.url and has_variable_part(fingerprint_input.url):
+        fingerprints |= _fingerprint_undated_content(page, fingerprint_input)
     if isinstance(page, ScanResult):
         fingerprints["text"], fingerprints["minhash"] = page.text_fingerprints
         return fingerprints
@@ -52,6 +59,34 @@ def compute_fingerprints(page: Document | ScanResult, fingerprint_input: Fingerp
     if soft_error or fingerprint_input.is_changed:  # the last version may have been a soft error
         fingerprints["pretence"] = (soft_error or "").encode()
     return fingerprints
+
+
+class _PatternPages(Counter[int]):
+    """Counts the pages of each URL pattern that this process has read, so that small patterns cost nothing."""
+
+    def count(self, url: str) -> int:
+        if len(self) >= MAX_COUNTED_PATTERNS:
+            self.clear()
+        pattern = hash_content_pattern(url)
+        self[pattern] += 1
+        return self[pattern]
+
+
+_pattern_pages = _PatternPages()
+
+
+def _fingerprint_undated_content(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
+    """Hash what a page says apart from its date and its URL: a program may make any number of such pages.
+
+    Empty for the first pages of a pattern, which do not need it.
+    """
+    if len(fingerprint_input.body) > MAX_BODY_SIZE:
+        return {}
+    if _pattern_pages.count(fingerprint_input.url) <= FIRST_PAGES:
+        return {"undated": b""}
+    from sanderling.fingerprint.undated_content import hash_undated_content  # most crawls do not need its word lists
+
+    return {"undated": hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)}
 
 
 def _fingerprint_changes(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ Stages write to the transaction that the pipeline has opened:
 * `discovered_urls`, `requisites`, `sitemaps`, `tvi_stage`: enqueue new URLs and read lists that sites publish
 * `archive_pages`: append WARC records, write catalog rows
 * `change_detection`: classify changes, schedule the next visits
+* `repeated_pages`: stop URL patterns whose pages repeat known content
 * `rank_updates`: update the ordering, rerank the queue, evict pages
 * `close_leases`: end leases, back off from hosts, count outcomes
 """

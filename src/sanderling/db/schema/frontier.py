@@ -78,4 +78,5 @@ MIGRATIONS = [
     ALTER TABLE hosts ADD COLUMN complained_of INTEGER NOT NULL DEFAULT 0;
     UPDATE hosts SET wish = pause
     """,
+    "CREATE TABLE patterns (id INTEGER PRIMARY KEY, state BLOB NOT NULL)",  # what pages of a URL pattern contained
 ]

@@ -1,0 +1,45 @@
+"""Notice URL patterns whose pages repeat known content, and stop fetching them."""
+
+from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.visit_batch import VisitBatch
+from sanderling.fetch.process import UNCHANGED_DETAIL
+from sanderling.frontier.pattern_store import save_changed_patterns, skip_queued_urls
+from sanderling.models import Outcome, UrlRole, Visit
+from sanderling.urls.content_pattern import hash_content_pattern
+from sanderling.urls.normalize import get_host
+
+UNFINISHED_OUTCOMES = (Outcome.RETRY, Outcome.RETURNED, Outcome.NOT_MODIFIED, Outcome.PARKED)
+
+
+def record_repeated_content(batch: VisitBatch, context: CrawlContext) -> None:
+    """Record what the pages of a batch contain, and skip queued URLs of patterns that are exhausted by it."""
+    repeated_content = context.frontier.url_filter.repeated_content
+    for visit in batch.visits:
+        if visit.role is not UrlRole.PAGE or visit.outcome in UNFINISHED_OUTCOMES:
+            continue
+        is_known = visit.id in batch.previous
+        if visit.outcome is not Outcome.FETCHED:
+            if not is_known:
+                repeated_content.record_missing(visit.url)
+        elif (
+            visit.detail != UNCHANGED_DETAIL
+            and (content := _get_content_hash(visit))
+            and repeated_content.record_page(visit.id, visit.url, content, is_known=is_known)
+        ):
+            _stop_pattern(visit, batch, context)
+    repeated_content.end_batch()
+    save_changed_patterns(context.db, repeated_content)
+
+
+def _get_content_hash(visit: Visit) -> bytes:
+    """Return the hash of the undated content, else of the text, else of the body. Empty: not compared."""
+    return visit.fingerprints.get("undated", visit.fingerprints.get("text", visit.digest))
+
+
+def _stop_pattern(visit: Visit, batch: VisitBatch, context: CrawlContext) -> None:
+    note = context.frontier.url_filter.repeated_content.describe_pattern(visit.url)
+    count = skip_queued_urls(
+        context.db, batch.leases[visit.id].host_id, get_host(visit.url), [hash_content_pattern(visit.url)], note
+    )
+    context.stats.skipped += count
+    context.log.write_message(f"{note}; {count} queued URLs are skipped, and new ones are not queued")
