@@ -9,12 +9,16 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from msgspec.structs import replace
 from tests.monitor.conftest import WatchedSite, WebhookServer
 from tests.support.site import Page, html
 
+from sanderling.cli import main
+from sanderling.crawl.watch_service import run_monitor_once
 from sanderling.monitor.outbox import Outbox
 from sanderling.monitor.watch_store import WatchStore
 
@@ -112,6 +116,68 @@ def test_gone_and_new_pages_of_a_site_are_reported(watched: WatchedSite, webhook
     watched.site.pages["/c"] = html(text="page c")
     watched.check()
     assert "a new page" in webhook.texts
+
+
+def test_page_that_was_gone_and_returns_is_reported_as_returned(
+    watched: WatchedSite, webhook: WebhookServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    page = watched.site.pages.pop("/lamp")
+    for _ in range(3):
+        watched.check()
+    watched.site.pages["/lamp"] = page
+    for _ in range(3):
+        watched.check()
+    kinds = [message["changes"][0]["kinds"] for message in webhook.messages]
+    assert kinds == [["gone"], ["returned"]]
+    capsys.readouterr()
+    assert main(["changes", "-C", str(watched.folder), "--kind", "returned", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kinds"] == ["returned"]
+
+
+def test_digest_collects_the_changes_of_all_watches(watched: WatchedSite, webhook: WebhookServer) -> None:
+    for name in ("/lamp", "/desk"):
+        watched.site.pages[name] = lamp(129)
+        assert watched(f"{watched.site.root}{name}", "--every", "10ms", "--selector", "#price") == 0
+    assert watched("--digest-all", "1h", "--notify", webhook.url) == 0
+    watched.check()
+    for name in ("/lamp", "/desk"):
+        watched.site.pages[name] = lamp(119)
+        watched.check()
+    assert webhook.messages == []
+    store = WatchStore(watched.folder)
+    digest = store.load_digest()
+    assert digest is not None
+    store.save_digest(replace(digest, next_at=0.0))
+    store.close()
+    watched.check()
+    watched.check()
+    (message,) = webhook.messages
+    assert message["watch"] == "all watches"
+    assert len(message["changes"]) == 2
+    assert watched("--digest-all", "off") == 0
+
+
+def test_several_processes_send_a_message_once(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    flags = ["--selector", "#price", "--notify", webhook.url]
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", *flags) == 0
+    watched.check()
+    watched.site.pages["/lamp"] = lamp(119)
+    webhook.status = 503
+    watched.check()
+    webhook.status, webhook.delay_seconds = 200, 0.3
+    store = WatchStore(watched.folder)
+    store.db.execute("UPDATE messages SET next_attempt_at = 0")
+    store.close()
+    threads = [threading.Thread(target=run_monitor_once, args=(watched.folder, lambda *_: None)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(webhook.requests) == 1
 
 
 def test_failed_delivery_is_repeated_in_order(watched: WatchedSite, webhook: WebhookServer) -> None:

@@ -1,14 +1,9 @@
-from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.monitor.watch import Watch, find_next_active_time
-from sanderling.monitor.watch_file import build_watch, load_watch_file
-
-BERLIN = ZoneInfo("Europe/Berlin")
+from sanderling.monitor.watch_file import build_watch, load_watch_digest, load_watch_file
 
 
 @pytest.mark.parametrize(
@@ -21,6 +16,9 @@ BERLIN = ZoneInfo("Europe/Berlin")
         ("condition", "cheap", "not a condition"),
         ("every", "soon", "not a duration"),
         ("hours", "8 to 5", "active hours"),
+        ("hours", "08:00-12:00, later", "'later' are not active hours"),
+        ("days", "payday", "not days of the week"),
+        ("days", "mon-", "not days of the week"),
         ("timezone", "Mars/Base", "time zone"),
         ("notify", "nonsense", "not a notification URL"),
         ("kind", "everything", "unknown kind"),
@@ -56,17 +54,10 @@ def test_error_in_the_settings_file_names_the_watch(tmp_path: Path) -> None:
         load_watch_file(file, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("hours", "now", "expected"),
-    [
-        ("08:00-18:00", (2026, 11, 18, 9, 0), (2026, 11, 18, 9, 0)),
-        ("08:00-18:00", (2026, 11, 18, 7, 0), (2026, 11, 18, 8, 0)),
-        ("08:00-18:00", (2026, 11, 18, 18, 30), (2026, 11, 19, 8, 0)),
-        ("22:00-06:00", (2026, 11, 18, 23, 0), (2026, 11, 18, 23, 0)),
-        ("22:00-06:00", (2026, 11, 18, 12, 0), (2026, 11, 18, 22, 0)),
-    ],
-)
-def test_next_active_time(hours: str, now: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    watch = Watch(name="x", urls=("https://example.org/",), hours=hours, timezone="Europe/Berlin")
-    at, opening = (datetime(*parts, tzinfo=BERLIN).timestamp() for parts in (now, expected))  # type: ignore[arg-type, misc]
-    assert find_next_active_time(watch, at) == opening
+def test_settings_file_sets_the_digest_of_all_watches(tmp_path: Path) -> None:
+    file = tmp_path / "sanderling.toml"
+    file.write_text('[watch_digest]\nevery = "12h"\nnotify = "https://hooks.example.org/x"\n')
+    assert load_watch_digest(file) == (43_200.0, ("https://hooks.example.org/x",))
+    file.write_text('[watch_digest]\nevery = "12h"\n')
+    with pytest.raises(UsageError, match="needs notify"):
+        load_watch_digest(file)

@@ -109,7 +109,7 @@ class CollectionReader:
         pattern: str = "*",
         include_noise: bool = False,
     ) -> list[Change]:
-        """Return the changes, newest first: of content, links, and so on, and pages that are new, gone, or moved."""
+        """Return the changes, newest first: of content, links ..., and new, gone, moved, and returned pages."""
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         if unknown := [name for name in kinds if name not in set(ChangeKind)]:
             raise UsageError(f"unknown kind of change {unknown[0]!r}; choose from {', '.join(ChangeKind)}")

@@ -78,7 +78,7 @@ class ReadingTools(_Tools):
         return await self._run(load)
 
     async def changes(self, since: str = "7d", kind: str = "", pattern: str = "*", limit: int = 20) -> JsonObject:
-        """List changes, newest first. `kind`: content, links, media, structure, new, gone, moved ...; default all."""
+        """List changes, newest first. `kind`: content, links, media, new, gone, moved, returned ...; default all."""
 
         def find(collection: Collection) -> JsonObject:
             found = collection.changes(since=since, kind=kind or (), pattern=pattern)

@@ -1,4 +1,4 @@
-"""Select changes by kind, significance, and URL pattern; also new, gone, and moved pages."""
+"""Select changes by kind, significance, and URL pattern; also new, gone, moved, and returned pages."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,16 +24,22 @@ from sanderling.storage.page_history import (
     find_gone_pages,
     find_moved_pages,
     find_new_pages,
+    find_returned_pages,
 )
 from sanderling.storage.queries import load_originals, load_titles, load_urls
 from sanderling.urls.scope import is_wildcard_match
 
+FIND_PAGES = {
+    ChangeKind.GONE: find_gone_pages,
+    ChangeKind.MOVED: find_moved_pages,
+    ChangeKind.RETURNED: find_returned_pages,
+}
 MAX_READ_CHANGES = 1_000  # newest changes whose text is read from the archive
 
 
 class ChangeFilter(Struct, frozen=True):
     url_pattern: str = "*"
-    kinds: tuple[str, ...] = ()  # empty: all but new, gone, and moved
+    kinds: tuple[str, ...] = ()  # empty: all but new, gone, moved, and returned
     min_significance: float = 0.0
     has_start: bool = False  # a start time was given
     include_noise: bool = False  # also insignificant changes
@@ -45,7 +51,7 @@ class ChangeFilter(Struct, frozen=True):
 def find_lifecycle_changes(
     change_filter: ChangeFilter, collection: StoredCollection, since: float
 ) -> Iterator[ReportedChange]:
-    """Yield the new, gone, and moved pages if the filter asks for these kinds."""
+    """Yield the new, gone, moved, and returned pages if the filter asks for these kinds."""
     db = collection.db
     for kind in LIFECYCLE_KINDS if change_filter.min_significance <= 1 else ():
         if kind not in change_filter.kinds:
@@ -70,7 +76,7 @@ def _load_moves(
 ) -> list[PageLifecycleEvent]:
     if kind is ChangeKind.NEW:
         return find_new_pages(db, _get_new_page_start(change_filter, db, since))
-    return find_gone_pages(db, since) if kind is ChangeKind.GONE else find_moved_pages(db, since)
+    return FIND_PAGES[kind](db, since)
 
 
 def _get_new_page_start(change_filter: ChangeFilter, db: Connection, since: float) -> float:
@@ -80,7 +86,7 @@ def _get_new_page_start(change_filter: ChangeFilter, db: Connection, since: floa
 
 
 def summarize_lifecycle_changes(change_filter: ChangeFilter, collection: StoredCollection, since: float) -> str:
-    """Return a hint with the numbers of new, gone, and moved pages."""
+    """Return a hint with the numbers of new, gone, moved, and returned pages."""
     counts = {kind: len(_load_moves(change_filter, collection.db, kind, since)) for kind in LIFECYCLE_KINDS}
     return ", ".join(f"{count:,} {kind} (--kind {kind})" for kind, count in counts.items() if count)
 

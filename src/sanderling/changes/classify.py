@@ -29,9 +29,10 @@ class ChangeKind(StrEnum):
     NEW = "new"  # the page did not exist before
     GONE = "gone"  # the page no longer exists
     MOVED = "moved"  # the page redirects elsewhere
+    RETURNED = "returned"  # the page was gone and exists again
 
 
-LIFECYCLE_KINDS = (ChangeKind.NEW, ChangeKind.GONE, ChangeKind.MOVED)  # only reported on request
+LIFECYCLE_KINDS = (ChangeKind.NEW, ChangeKind.GONE, ChangeKind.MOVED, ChangeKind.RETURNED)  # only reported on request
 BASE_SIGNIFICANCE = {
     ChangeKind.CONTENT: 0.4,
     ChangeKind.BEHAVIOR: 0.2,

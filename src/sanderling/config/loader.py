@@ -216,6 +216,8 @@ def _read_file(file: Path | None) -> list[tuple[str, object, str]]:
 
 def _is_table_list(key: str, value: object) -> bool:
     """Return whether this is `[[watch]]`, which `sanderling watch` reads."""
+    if key == "watch_digest":
+        return isinstance(value, dict)
     return key == "watch" and isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 

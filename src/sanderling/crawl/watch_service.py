@@ -17,10 +17,11 @@ from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.crawl.watched_pages import WatchedUrls, add_watched_urls
 from sanderling.db.connection import transaction
 from sanderling.frontier.requeue import requeue_pages
+from sanderling.monitor.active_hours import find_next_active_time
 from sanderling.monitor.delivery import Deliverer
 from sanderling.monitor.evaluate import EventHandler, WatchEvaluator
 from sanderling.monitor.outbox import Outbox
-from sanderling.monitor.watch import Watch, find_next_active_time
+from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import WatchStore
 from sanderling.revisit.intervals import SHORTEST_INTERVAL, IntervalRule
 from sanderling.storage.collection import has_collection, open_collection_read_only
@@ -124,7 +125,7 @@ class WatchService:
         db, now = coordinator.context.db, self.clock()
         by_interval: dict[float, list[int]] = {}
         for watch in self.watches.values():
-            for url in watch.urls if not watch.paused and find_next_active_time(watch, now) <= now else ():
+            for url in watch.urls if not watch.paused and find_next_active_time(watch.active_hours, now) <= now else ():
                 if url not in self.page_ids:
                     self.page_ids[url] = find_url_id(db, url)
                 by_interval.setdefault(watch.every or SHORTEST_INTERVAL, []).append(self.page_ids[url])
@@ -145,14 +146,16 @@ class WatchService:
         """Postpone pages outside the active hours of their watch."""
         context, now = coordinator.context, self.clock()
         for watch in self.watches.values():
-            opening = find_next_active_time(watch, now)
+            opening = find_next_active_time(watch.active_hours, now)
             if opening <= now:
                 continue
             ids = [id_ for url in watch.urls if (id_ := find_url_id(context.db, url))]
             due = context.revisit.schedule.load_due_times(ids)
             early = [id_ for id_, due_at in due.items() if due_at < opening]
             with transaction(context.db):
-                context.revisit.schedule.postpone(early, opening, f"active hours {watch.hours}")
+                context.revisit.schedule.postpone(
+                    early, opening, f"active hours {watch.days} {watch.hours}".replace("  ", " ")
+                )
 
 
 class MonitorThread(threading.Thread):

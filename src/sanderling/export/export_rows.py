@@ -152,7 +152,7 @@ def _build_link_rows(collection: StoredCollection, page: CatalogRow, _query: Exp
 
 
 def _iterate_changes(collection: StoredCollection, query: ExportQuery) -> Iterator[Row]:
-    """Yield all changes, oldest first: of content, links, and so on, and pages that are new, gone, or moved."""
+    """Yield all changes, oldest first: of content, links ..., and new, gone, moved, and returned pages."""
     has_start = bool(query.since)
     common = ChangeFilter(
         url_pattern=query.pattern,

@@ -25,6 +25,7 @@ from sanderling.urls.normalize import normalize_url
 
 TIMEOUT_SECONDS = 20.0
 MAX_CONCURRENT = 8  # targets
+REPEATED_REMARK = "(You may have received this message before: the service was stopped while sending it.)"
 WEBHOOK_SCHEMES = ("http://", "https://")
 
 
@@ -59,6 +60,8 @@ def send_message(message: OutgoingMessage, key: str, now: float) -> str:
     if message.target.startswith(WEBHOOK_SCHEMES):
         return post_webhook(message.target, message.key, message.body, key, int(now))
     payload = json.decode(message.body)
+    if message.is_repeated:  # mail and chat services know no ids
+        payload["message"] += f"\n\n{REPEATED_REMARK}"
     try:
         sender = open_sender([message.target])
         sent = sender.notify(body=payload["message"], title=payload["subject"])
@@ -110,9 +113,12 @@ class Deliverer:
                 self.outbox.record_sent(message, self.clock())
                 sent += 1
         for message in self.outbox.load_sendable(self.clock()):
-            if message.target not in self.in_flight and len(self.in_flight) < MAX_CONCURRENT:
-                task = self.pool.submit(send_message, message, self.key, self.clock())
-                self.in_flight[message.target] = (message, task)
+            if message.target in self.in_flight or len(self.in_flight) >= MAX_CONCURRENT:
+                continue
+            claimed = self.outbox.claim(message, self.clock())
+            if claimed is not None:
+                task = self.pool.submit(send_message, claimed, self.key, self.clock())
+                self.in_flight[message.target] = (claimed, task)
         return sent
 
     def close(self) -> None:
@@ -120,6 +126,7 @@ class Deliverer:
         self.pool.shutdown(wait=True, cancel_futures=True)
         for message, future in self.in_flight.values():
             if future.cancelled():
+                self.outbox.release(message)
                 continue
             error = _get_error(future)
             if error:

@@ -38,6 +38,7 @@ from sanderling.warc.warc_reader import read_record
 
 BATCH_VISITS = 200
 GROUP_SECONDS = 20.0  # a watch of several pages waits so long, to report a shared change once
+RETURNED_REMARK = "the page has returned"
 EventHandler = Callable[[Watch, ReportedChange], None]
 
 
@@ -84,6 +85,8 @@ class WatchEvaluator:
         while visits := load_visits_after(self.collection.db, self.store.load_progress()[0], BATCH_VISITS):
             noise, events = ChangeStore(self.collection.db), list[tuple[Watch, ReportedChange]]()
             with transaction(self.store.db):
+                if self.store.load_progress()[0] >= visits[0].id:
+                    continue  # another process evaluated them
                 for visit in visits:
                     for watch_id in self._find_watches(visit.url):
                         event = self._evaluate_visit(watch_id, visit, noise)
@@ -106,8 +109,11 @@ class WatchEvaluator:
         event, new_state = None, state
         if visit.outcome == Outcome.FETCHED and 200 <= visit.status < 300 and visit.length:
             event, new_state = self._evaluate_body(watch_id, visit, state, noise)
-        elif visit.outcome == Outcome.NOT_MODIFIED and state is not None and (state.is_gone or state.is_moved):
-            event = self._build_lifecycle_event(visit, ChangeKind.NEW, "the page has returned")
+            if state is not None and new_state is not None and _is_away(state) and not _is_away(new_state):
+                returned = self._build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
+                event = _merge_events(returned, event) if event else returned
+        elif visit.outcome == Outcome.NOT_MODIFIED and state is not None and _is_away(state):
+            event = self._build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
             new_state = replace(state, is_gone=False, is_moved=False)
         elif state is not None and visit.outcome == Outcome.GONE and not state.is_gone and self._is_gone(visit):
             event = self._build_lifecycle_event(visit, ChangeKind.GONE, "the page is gone")
@@ -222,6 +228,16 @@ class WatchEvaluator:
     def _build_lifecycle_event(self, visit: StoredVisit, kind: ChangeKind, remark: str) -> ReportedChange:
         text = ChangedText("more", (DiffPiece(DiffOperation.SAME, remark),))
         return self._build_event(visit, PageChange((kind,), 1.0, 1.0), (text,), 0.0)
+
+
+def _is_away(state: PageWatchState) -> bool:
+    return state.is_gone or state.is_moved
+
+
+def _merge_events(first: ReportedChange, second: ReportedChange) -> ReportedChange:
+    """Report two events of a visit as one."""
+    change = replace(second.change, kinds=(*first.change.kinds, *second.change.kinds))
+    return replace(second, change=change, texts=(*first.texts, *second.texts))
 
 
 def _describe_values(old: WatchedVersion, new: WatchedVersion) -> tuple[ChangedText, ...]:

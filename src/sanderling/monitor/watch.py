@@ -1,22 +1,18 @@
 """A watch: pages to monitor, interval, changes that count, and targets of notifications. Validated when it is added."""
 
-import re
-from datetime import datetime, timedelta
 from functools import cached_property
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
 from sanderling.changes.classify import ChangeKind
 from sanderling.content.user_rules import UserRules
 from sanderling.errors import UsageError
+from sanderling.monitor.active_hours import ActiveHours, parse_active_hours
 from sanderling.monitor.conditions import WatchCondition, parse_condition
 from sanderling.monitor.part_selector import PartSelector, parse_part_selector
 from sanderling.urls.scope import is_wildcard_match
 
-HOURS = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-4]):([0-5]\d)").fullmatch
 TEMPLATE_FIELDS = ("watch", "url", "title", "text", "kinds", "significance", "pages")
-MINUTES_PER_DAY = 24 * 60
 MAX_INTERVAL = 365 * 86_400.0
 
 
@@ -36,6 +32,7 @@ class Watch(Struct, frozen=True, omit_defaults=True, kw_only=True, dict=True):
     notify: tuple[str, ...] = ()
     digest: float = 0.0  # 0: each change at once
     template: str = ""
+    days: str = ""  # "mon-fri"; empty: every day
     hours: str = ""  # "08:00-18:00"; empty: always
     timezone: str = ""  # empty: UTC
     paused: bool = False
@@ -64,6 +61,10 @@ class Watch(Struct, frozen=True, omit_defaults=True, kw_only=True, dict=True):
         return tuple(map(parse_condition, self.conditions))
 
     @property
+    def active_hours(self) -> ActiveHours:
+        return parse_active_hours(self.hours, self.days, self.timezone)
+
+    @property
     def is_single_page(self) -> bool:
         return len(self.urls) == 1 and not self.sites and not self.pattern
 
@@ -78,7 +79,7 @@ def validate_watch(watch: Watch) -> Watch:
         raise UsageError(f"watch {watch.name!r} has no page; give a URL or a pattern")
     if any(one.language == "xpath" for one in watch.ignore_selectors):
         raise UsageError("an XPath cannot be ignored; use a CSS selector, a JSON path or re:EXPRESSION")
-    _ = watch.part_selectors, watch.parsed_conditions  # raise UsageError
+    _ = watch.part_selectors, watch.parsed_conditions, watch.active_hours  # raise UsageError
     for kind in watch.kinds:
         if kind not in set(ChangeKind):
             raise UsageError(f"unknown kind of change {kind!r}; choose from {', '.join(ChangeKind)}")
@@ -87,9 +88,6 @@ def validate_watch(watch: Watch) -> Watch:
     for name, seconds in (("interval", watch.every), ("digest interval", watch.digest)):
         if not 0 <= seconds <= MAX_INTERVAL:
             raise UsageError(f"the {name} must be between 0 and 365 days")
-    if watch.hours:
-        parse_hours(watch.hours)
-    get_time_zone(watch.timezone)
     _validate_template(watch.template)
     return watch
 
@@ -100,33 +98,3 @@ def _validate_template(template: str) -> None:
     except (KeyError, ValueError, IndexError, AttributeError):
         names = ", ".join(f"{{{name}}}" for name in TEMPLATE_FIELDS)
         raise UsageError(f"the message template is invalid; fields are {names}, and {{{{ for a brace") from None
-
-
-def parse_hours(text: str) -> tuple[int, int]:
-    """Parse `08:00-18:00` as minutes of the day. Raises UsageError."""
-    match = HOURS(text.strip())
-    start, end = (int(match[1]) * 60 + int(match[2]), int(match[3]) * 60 + int(match[4])) if match else (0, 0)
-    if not match or start == end or end > MINUTES_PER_DAY:
-        raise UsageError(f"{text!r} are not active hours; write for example 08:00-18:00")
-    return start, end
-
-
-def get_time_zone(name: str) -> ZoneInfo:
-    """Return a time zone; UTC for an empty name. Raises UsageError."""
-    try:
-        return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise UsageError(f"{name!r} is not a time zone; write for example Europe/Berlin") from None
-
-
-def find_next_active_time(watch: Watch, now: float) -> float:
-    """Return when pages may be checked next: `now` within the active hours."""
-    if not watch.hours:
-        return now
-    start, end = parse_hours(watch.hours)
-    local = datetime.fromtimestamp(now, get_time_zone(watch.timezone))
-    minute = local.hour * 60 + local.minute
-    if start <= minute < end if start < end else minute >= start or minute < end:
-        return now
-    opening = local.replace(hour=start // 60, minute=start % 60, second=0, microsecond=0)
-    return (opening if opening > local else opening + timedelta(days=1)).timestamp()

@@ -15,10 +15,11 @@ from sanderling.urls.normalize import get_host, normalize_url
 
 DURATIONS = ("every", "digest")
 LISTS = ("urls", "sites", "selector", "ignore", "kinds", "conditions", "notify")
+JOINED = ("days", "hours")
 SYNONYMS = {
     "url": "urls", "site": "sites", "selectors": "selector", "condition": "conditions", "kind": "kinds",
-    "targets": "notify", "target": "notify", "active_hours": "hours", "time_zone": "timezone", "significance":
-    "min_significance", "interval": "every", "digest_every": "digest",
+    "targets": "notify", "target": "notify", "active_hours": "hours", "active_days": "days", "time_zone": "timezone",
+    "significance": "min_significance", "interval": "every", "digest_every": "digest",
 }  # fmt: skip
 PREFIXED = {"xpath": "xpath:", "json_path": "json:", "regex": "re:", "css": "css:"}  # keys for a selector language
 INTERNAL = ("added_at", "baseline_at")
@@ -26,12 +27,7 @@ INTERNAL = ("added_at", "baseline_at")
 
 def load_watch_file(file: Path, now: float) -> list[Watch]:
     """Load all watches of a file. Raises UsageError for the first that is invalid."""
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("watch", [])
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} is not valid TOML: {error}") from None
+    tables = _read_toml(file).get("watch", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         return []
     watches = []
@@ -44,6 +40,29 @@ def load_watch_file(file: Path, now: float) -> list[Watch]:
     if duplicate := next((name for name in names if names.count(name) > 1), ""):
         raise UsageError(f"{file}: two watches are named {duplicate!r}")
     return watches
+
+
+def load_watch_digest(file: Path) -> tuple[float, tuple[str, ...]] | None:
+    """Load interval and targets of `[watch_digest]`, the digest of all watches; None: the file has none."""
+    table = _read_toml(file).get("watch_digest")
+    if table is None:
+        return None
+    if not isinstance(table, dict) or set(table) - {"every", "notify"}:
+        raise UsageError(f"{file}: [watch_digest] has the keys every and notify")
+    every, notify = parse_interval("every", table.get("every", "1d")), table.get("notify", [])
+    targets = tuple(validate_target(str(one)) for one in (notify if isinstance(notify, list) else [notify]))
+    if not targets or every <= 0:
+        raise UsageError(f"{file}: [watch_digest] needs notify, and an interval longer than 0")
+    return every, targets
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} is not valid TOML: {error}") from None
 
 
 def build_watch(table: Mapping[str, Any], now: float) -> Watch:
@@ -60,8 +79,10 @@ def build_watch(table: Mapping[str, Any], now: float) -> Watch:
         elif name in LISTS:
             texts = value if isinstance(value, (list, tuple)) else [value]
             values[name] = (*values.get(name, ()), *map(str, texts))
+        elif name in JOINED and isinstance(value, list):
+            values[name] = ",".join(map(str, value))
         else:
-            values[name] = _parse_interval(name, value) if name in DURATIONS else value
+            values[name] = parse_interval(name, value) if name in DURATIONS else value
     urls, sites = (tuple(map(_normalize, values.get(name, ()))) for name in ("urls", "sites"))
     values |= {"urls": urls, "sites": sites, "added_at": now}
     if sites and not values.get("pattern"):
@@ -90,7 +111,7 @@ def _normalize(text: str) -> str:
     return url.url
 
 
-def _parse_interval(name: str, value: object) -> float:
+def parse_interval(name: str, value: object) -> float:
     try:
         return float(value) if isinstance(value, (int, float)) else parse_duration(str(value))
     except ValueError as error:

@@ -17,6 +17,7 @@ from sanderling.monitor.watch import Watch, validate_watch
 
 DATABASE = "watch.db"
 MAX_EVENTS = 1_000  # per watch
+MAX_LOADED_EVENTS = 10_000
 MAX_VALUES = 5_000  # per watch and page
 
 
@@ -31,6 +32,15 @@ class PageWatchState(Struct, omit_defaults=True):
     is_gone: bool = False
     is_missing: bool = False  # the watched part was not found
     is_moved: bool = False
+
+
+class WatchDigest(Struct, frozen=True):
+    """A message about the changes of all watches, sent from time to time."""
+
+    every: float
+    notify: tuple[str, ...]
+    last_event: int = 0
+    next_at: float = 0.0
 
 
 class WatchEvent(Struct, frozen=True):
@@ -147,14 +157,16 @@ class WatchStore:
         ).fetchone()
         return row is not None
 
-    def load_pending_events(self) -> dict[int, list[WatchEvent]]:
-        """Return the events that are in no message yet, by watch, in their order."""
-        pending: dict[int, list[WatchEvent]] = {}
-        sql = "SELECT id, watch, ready_at, event FROM watch_events WHERE is_pending = 1 ORDER BY id LIMIT 10000"
-        for id_, watch_id, ready_at, event in self.db.execute(sql).fetchall():
-            decoded = WatchEvent(id_, watch_id, ready_at, json.decode(event, type=ReportedChange))
-            pending.setdefault(watch_id, []).append(decoded)
-        return pending
+    def load_ready_events(self, now: float) -> dict[int, list[WatchEvent]]:
+        """Return all events that are in no message yet of watches whose first event is ready, in their order."""
+        ready = "SELECT watch FROM watch_events WHERE is_pending = 1 GROUP BY watch HAVING min(ready_at) <= ?"
+        sql = (
+            "SELECT id, watch, ready_at, event FROM watch_events WHERE is_pending = 1 AND watch = ? ORDER BY id LIMIT ?"
+        )
+        return {
+            watch_id: list(map(_decode_event, self.db.execute(sql, (watch_id, MAX_LOADED_EVENTS)).fetchall()))
+            for (watch_id,) in self.db.execute(ready, (now,)).fetchall()
+        }
 
     def finish_events(self, watch_id: int, last_event_id: int) -> None:
         """Mark events as part of a message, and delete the oldest beyond the limit."""
@@ -173,8 +185,40 @@ class WatchStore:
         sql = "SELECT event FROM watch_events WHERE watch = ? ORDER BY id DESC LIMIT ?"
         return [json.decode(row[0], type=ReportedChange) for row in self.db.execute(sql, (watch_id, limit))]
 
+    def load_events_after(self, event_id: int) -> list[WatchEvent]:
+        """Return events of all watches, oldest first."""
+        sql = "SELECT id, watch, ready_at, event FROM watch_events WHERE id > ? ORDER BY id LIMIT ?"
+        return list(map(_decode_event, self.db.execute(sql, (event_id, MAX_LOADED_EVENTS)).fetchall()))
+
+    def load_digest(self) -> WatchDigest | None:
+        """Load the digest of all watches; None: there is none."""
+        row = self.db.execute("SELECT definition FROM watch_digest").fetchone()
+        return json.decode(row[0], type=WatchDigest) if row else None
+
+    def save_digest(self, digest: WatchDigest | None) -> None:
+        """Replace the digest of all watches; None removes it."""
+        with transaction(self.db):
+            self.db.execute("DELETE FROM watch_digest")
+            if digest is not None:
+                self.db.execute("INSERT INTO watch_digest VALUES (1, ?)", (json.encode(digest),))
+
+    def set_digest(self, every: float, notify: tuple[str, ...], now: float) -> None:
+        """Set interval and targets of the digest of all watches. What was reported stays reported."""
+        before = self.load_digest()
+        last_event = before.last_event if before else self.find_last_event_id()
+        if before is None or (before.every, before.notify) != (every, notify):
+            self.save_digest(WatchDigest(every, notify, last_event, now + every))
+
+    def find_last_event_id(self) -> int:
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM watch_events").fetchone()[0])
+
     def count_events(self, watch_id: int) -> tuple[int, float]:
         """Return the number of stored events, and the time of the last."""
         row = self.db.execute("SELECT count(*), coalesce(max(at), 0) FROM watch_events WHERE watch = ?", (watch_id,))
         count, at = row.fetchone()
         return int(count), float(at)
+
+
+def _decode_event(row: tuple[int, int, float, bytes]) -> WatchEvent:
+    id_, watch_id, ready_at, event = row
+    return WatchEvent(id_, watch_id, ready_at, json.decode(event, type=ReportedChange))

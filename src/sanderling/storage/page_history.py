@@ -1,7 +1,7 @@
 """Query past visits, and estimate how often pages change, appear, move, and disappear."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 
 from msgspec import Struct
@@ -201,9 +201,12 @@ SELECT_MOVED_PAGES = """
     SELECT p.url FROM pages AS p JOIN urls AS u ON u.id = p.url
     WHERE p.last_visit >= ? AND p.status BETWEEN 300 AND 399 AND u.role = 'page'
 """
+SELECT_RETURNED_PAGES = f"""
+    SELECT p.url FROM pages AS p JOIN urls AS u ON u.id = p.url
+    WHERE p.last_visit >= ? AND p.status BETWEEN 200 AND 299 AND u.role = 'page'
+    AND EXISTS (SELECT 1 FROM visits AS v WHERE v.url = p.url AND v.outcome = '{Outcome.GONE}')
+"""
 SELECT_VISITS = "SELECT at, outcome FROM visits WHERE url = ? ORDER BY at DESC, id DESC"
-
-
 REACHED_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT)
 SELECT_UNSEEN_PAGES = f"""
     SELECT p.url FROM pages AS p JOIN urls AS u ON u.id = p.url WHERE u.role = 'page' AND NOT EXISTS
@@ -213,7 +216,7 @@ SELECT_UNSEEN_PAGES = f"""
 
 
 class PageLifecycleEvent(Struct, frozen=True):
-    """The appearance, removal, or move of a page, with the last time of its previous state."""
+    """The appearance, removal, move, or return of a page, with the last time of its previous state."""
 
     url_id: int
     detected_at: float
@@ -243,6 +246,12 @@ def find_moved_pages(db: Connection, since: float) -> list[PageLifecycleEvent]:
     return _find_transitions(db, SELECT_MOVED_PAGES, Outcome.REDIRECT, 1, since)
 
 
+def find_returned_pages(db: Connection, since: float) -> list[PageLifecycleEvent]:
+    """Return pages that were gone and were reached again since this time, newest first."""
+    found = (_find_return(db, url) for (url,) in db.execute(SELECT_RETURNED_PAGES, (since,)).fetchall())
+    return _sort_events(found, since)
+
+
 def find_pages_gone_since(db: Connection, cutoff: float) -> list[int]:
     """Return pages that are gone since this time or earlier."""
     return sorted(event.url_id for event in find_gone_pages(db, 0.0) if event.detected_at <= cutoff)
@@ -257,10 +266,24 @@ def _find_transitions(
     db: Connection, sql: str, outcome: Outcome, confirmations: int, since: float
 ) -> list[PageLifecycleEvent]:
     transitions = (_find_transition(db, url, outcome, confirmations) for (url,) in db.execute(sql, (since,)).fetchall())
-    return sorted(
-        (transition for transition in transitions if transition is not None and transition.detected_at >= since),
-        key=lambda transition: -transition.detected_at,
-    )
+    return _sort_events(transitions, since)
+
+
+def _sort_events(found: Iterable[PageLifecycleEvent | None], since: float) -> list[PageLifecycleEvent]:
+    return sorted((e for e in found if e is not None and e.detected_at >= since), key=lambda e: -e.detected_at)
+
+
+def _find_return(db: Connection, url_id: int) -> PageLifecycleEvent | None:
+    """Return the first visit after the page was last gone, which takes two misses; None: it was not."""
+    reached_at, missed_at, misses = 0.0, 0.0, 0
+    for at, outcome in db.execute(SELECT_VISITS, (url_id,)):
+        if outcome == Outcome.GONE:
+            missed_at, misses = missed_at if misses else at, misses + 1
+            if misses >= MISSES_UNTIL_GONE:
+                return PageLifecycleEvent(url_id, reached_at, missed_at) if reached_at else None
+        elif outcome in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
+            reached_at, misses = at, 0
+    return None
 
 
 def _find_transition(db: Connection, url_id: int, outcome: Outcome, confirmations: int) -> PageLifecycleEvent | None:

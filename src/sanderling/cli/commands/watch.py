@@ -8,14 +8,14 @@ import time
 from functools import partial
 from pathlib import Path
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
 from sanderling.changes.change_json import build_change_object
 from sanderling.changes.feed import ReportedChange
-from sanderling.cli.arguments import CommandCall, parse_share, print_json, print_message, print_rows
+from sanderling.cli.arguments import CommandCall, parse_share, print_json, print_message
 from sanderling.cli.commands.refresh import load_request
 from sanderling.cli.progress import EXIT_CODE_BY_FINISH, stop_on_signals, warn_about_damage
+from sanderling.cli.watch_output import build_watch_object, describe_watch, list_watches, print_history, redact_target
 from sanderling.config.settings import (
     HttpSettings,
     LimitSettings,
@@ -23,7 +23,7 @@ from sanderling.config.settings import (
     RenderSettings,
     WorkerSettings,
 )
-from sanderling.config.time_format import format_iso, format_short
+from sanderling.config.time_format import format_short
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.refresh import RefreshMode
 from sanderling.crawl.request import CrawlRequest, parse_seed
@@ -31,11 +31,11 @@ from sanderling.crawl.stop import FinishReason
 from sanderling.crawl.watch_service import WatchService
 from sanderling.errors import UsageError
 from sanderling.monitor.conditions import HELP as CONDITION_HELP
-from sanderling.monitor.delivery import send_message
+from sanderling.monitor.delivery import send_message, validate_target
 from sanderling.monitor.message_text import build_payload, format_change
-from sanderling.monitor.outbox import Outbox, OutgoingMessage
+from sanderling.monitor.outbox import OutgoingMessage
 from sanderling.monitor.watch import Watch
-from sanderling.monitor.watch_file import build_watch, load_watch_file
+from sanderling.monitor.watch_file import build_watch, load_watch_digest, load_watch_file, parse_interval
 from sanderling.monitor.watch_store import WatchStore, has_watches
 from sanderling.storage.collection import has_collection
 from sanderling.terminal import strip_control_characters
@@ -49,17 +49,18 @@ examples:
   sanderling watch https://api.example.org/items.json --selector '$.items[*].price'
   sanderling watch                               run the service until Ctrl-C
   sanderling watch --once                        check what is due, notify, and end (for cron)
+  sanderling watch --digest-all 1d --notify mailto://user:password@example.org
   sanderling watch --list
   sanderling watch --pause lamp                  also --resume, --remove, --test, --history
 """
 GROUPS = (PolitenessSettings, HttpSettings, RenderSettings, WorkerSettings, LimitSettings)
+NO_DIGEST = "off"
 ACTIONS = ("pause", "resume", "remove", "test", "history")
 SETTINGS = (
-    "every", "selector", "ignore", "condition", "notify", "digest_every", "kind", "min_significance", "hours",
+    "every", "selector", "ignore", "condition", "notify", "digest_every", "kind", "min_significance", "days", "hours",
     "timezone",
     "template", "name", "pattern",
 )  # fmt: skip
-MAX_HISTORY = 50
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,8 +86,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--notify", action="append", metavar="ADDRESS", help="webhook URL or apprise address (repeatable)"
     )
     parser.add_argument("--digest-every", metavar="TIME", help="collect changes for this time into one message")
+    parser.add_argument(
+        "--digest-all", metavar="TIME", help="also send the changes of all watches to --notify in one message; or off"
+    )
     parser.add_argument("--template", metavar="TEXT", help="message, e.g. '{title}: {text}'")
-    parser.add_argument("--hours", metavar="HH:MM-HH:MM", help="check only in these hours")
+    parser.add_argument("--days", metavar="DAYS", help="check only on these days, e.g. mon-fri or sat,sun")
+    parser.add_argument("--hours", metavar="HH:MM-HH:MM", help="check only in these hours (several: with commas)")
     parser.add_argument("--timezone", metavar="ZONE", help="time zone of --hours, e.g. Europe/Berlin (default UTC)")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--once", action="store_true", help="check what is due once, send notifications, and end")
@@ -102,6 +107,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(call: CommandCall) -> int:
     """Add watches, administer them, or run the service."""
     args, action = call.args, next((name for name in ACTIONS if getattr(call.args, name)), "")
+    if args.digest_all:
+        return _set_digest(call)
     if args.urls or args.pattern:
         return _add_watches(call)
     if given := [name for name in SETTINGS if getattr(args, name)]:
@@ -112,7 +119,7 @@ def run(call: CommandCall) -> int:
     store = WatchStore(call.collection)
     try:
         if args.list:
-            return _list_watches(call, store)
+            return list_watches(call, store)
         if action:
             return _run_action(call, store, action)
         if not store.load_watches():
@@ -131,9 +138,12 @@ def _load_settings_file(call: CommandCall) -> None:
     named = call.args.settings or os.environ.get("SANDERLING_SETTINGS", "")
     file = Path(named or "sanderling.toml")
     watches = load_watch_file(file, time.time()) if file.is_file() else []
-    if not watches:
+    digest = load_watch_digest(file) if file.is_file() else None
+    if not watches and digest is None:
         return
     store = WatchStore(call.collection)
+    if digest is not None:
+        store.set_digest(*digest, time.time())
     known = {watch.name: watch for watch in store.load_watches().values()}
     for watch in watches:
         before = known.get(watch.name, watch)
@@ -158,46 +168,33 @@ def _add_watches(call: CommandCall) -> int:
     for watch in watches:
         id_ = store.save_watch(watch)
         if call.json:
-            print_json(_build_watch_object(id_, watch))
+            print_json(build_watch_object(id_, watch))
         else:
-            print(f"watching {strip_control_characters(watch.name)}{_describe(watch)}")
+            print(f"watching {strip_control_characters(watch.name)}{describe_watch(watch)}")
     store.close()
     folder = f" -C {call.collection}" if call.args.collection else ""
     print_message(call, f"start the checks with: sanderling watch{folder}")
     return 0
 
 
-def _describe(watch: Watch) -> str:
-    parts = [f"every {watch.every:g} s" if watch.every else "as often as it changes"]
-    parts += [f"only {part}" for part in watch.selector] + [f"if {one}" for one in watch.conditions]
-    return f" ({', '.join(parts)})"
-
-
-def _build_watch_object(id_: int, watch: Watch) -> dict[str, object]:
-    shown: dict[str, object] = to_builtins(watch)
-    return {"id": id_, **shown, "added_at": format_iso(watch.added_at), "notify": [_redact(t) for t in watch.notify]}
-
-
-def _redact(target: str) -> str:
-    """Hide the secrets that an address of a notification service contains."""
-    scheme, _, rest = target.partition("://")
-    host = rest.partition("/")[0].rpartition("@")[2] + "/" if scheme in ("http", "https") else ""
-    return f"{scheme}://{host}…"
-
-
-def _list_watches(call: CommandCall, store: WatchStore) -> int:
-    outbox, rows = Outbox(store), []
-    for id_, watch in store.load_watches().items():
-        count, last = store.count_events(id_)
-        error = outbox.get_last_error(id_)
-        state = "paused" if watch.paused else f"not delivered: {error}" if error else "active"
-        if call.json:
-            extra = {"changes": count, "last_change": format_iso(last), "state": state}
-            print_json(_build_watch_object(id_, watch) | extra)
-        every = f"{watch.every:g} s" if watch.every else "adaptive"
-        rows.append((id_, watch.name, every, count, format_short(last), state))
-    if not call.json:
-        print_rows(rows, ("id", "watch", "every", "changes", "last change", "state"), "no watches")
+def _set_digest(call: CommandCall) -> int:
+    """Set or remove the digest of all watches."""
+    args = call.args
+    if args.urls or args.pattern:
+        raise UsageError("--digest-all is about all watches; add the watch without it")
+    if args.digest_all != NO_DIGEST and not args.notify:
+        raise UsageError("--digest-all needs --notify ADDRESS")
+    targets = tuple(map(validate_target, args.notify or ()))
+    every = 0.0 if args.digest_all == NO_DIGEST else parse_interval("--digest-all", args.digest_all)
+    if args.digest_all != NO_DIGEST and every <= 0:
+        raise UsageError("--digest-all must be longer than 0")
+    store = WatchStore(call.collection)
+    if every:
+        store.set_digest(every, targets, time.time())
+    else:
+        store.save_digest(None)
+    store.close()
+    print_message(call, f"digest of all watches every {args.digest_all}" if every else "no digest of all watches")
     return 0
 
 
@@ -210,7 +207,7 @@ def _run_action(call: CommandCall, store: WatchStore, action: str) -> int:
     elif action == "test":
         return _send_test(store, watch)
     else:
-        return _print_history(call, store, id_)
+        return print_history(call, store, id_)
     print_message(call, f"{action}d {watch.name}")
     return 0
 
@@ -225,25 +222,8 @@ def _send_test(store: WatchStore, watch: Watch) -> int:
         message = OutgoingMessage(0, f"test-{now:.6f}", target, 0, json.dumps(payload).encode())
         error = send_message(message, key, now)
         failures += bool(error)
-        print(f"{_redact(target)}: {error or 'delivered'}", file=sys.stderr)
+        print(f"{redact_target(target)}: {error or 'delivered'}", file=sys.stderr)
     return 9 if failures else 0
-
-
-def _print_history(call: CommandCall, store: WatchStore, watch_id: int) -> int:
-    events = store.load_events(watch_id, MAX_HISTORY)
-    if call.json:
-        for event in events:
-            print_json(build_change_object(event))
-        for _, at, value, unit in store.load_values(watch_id):
-            print_json({"at": format_iso(at), "value": value, "unit": unit})
-        return 0
-    rows = [(format_short(event.seen_at), event.url, " ".join(event.words)) for event in events]
-    print_rows(rows, ("seen at", "url", "change"), "no changes yet")
-    values = [(format_short(at), f"{value:g} {unit}") for _, at, value, unit in store.load_values(watch_id)]
-    if values:
-        print()
-        print_rows(values, ("seen at", "number"))
-    return 0
 
 
 def _run_service(call: CommandCall) -> int:

@@ -27,5 +27,6 @@ MIGRATIONS = [
         error TEXT NOT NULL, body BLOB NOT NULL
     );
     CREATE INDEX messages_unsent ON messages (sent_at, target, id)
-    """
+    """,
+    "CREATE TABLE watch_digest (id INTEGER PRIMARY KEY, definition BLOB NOT NULL)",
 ]
