@@ -17,7 +17,7 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.templates.driven_crawl import find_on_web
 from sanderling.templates.driven_ordering import DrivenOrdering
 from sanderling.templates.page_features import PageView
-from sanderling.templates.similar_pages import Sample
+from sanderling.templates.sample_pages import Sample
 
 
 def build_request(site: Site, order: str = "") -> CrawlRequest:

@@ -150,6 +150,31 @@ def test_saved_samples_give_the_same_answer(
     assert "saved: products" in capsys.readouterr().err
 
 
+def test_saved_samples_select_pages_of_other_commands(
+    server: Site, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "copy")
+    shutil.copytree(stored, folder)
+    main(["similar", *samples_of(server), "--stored", "--quiet", "--save", "products", "-C", folder])
+    capsys.readouterr()
+    assert main(["export", "--similar", "products", "-C", folder]) == 0
+    assert paths(lines(capsys), server.root) == PRODUCTS
+    assert main(["refresh", "--similar", "products", "--dry-run", "--json", "-C", folder]) == 0
+    assert paths(lines(capsys), server.root) == PRODUCTS
+    before = dict(server.hits)
+    assert main(["refresh", "--similar", "products", "-C", folder, *FLAGS]) == 0
+    visited = {path for path, count in server.hits.items() if count > before.get(path, 0)} - {"/robots.txt"}
+    assert visited == PRODUCTS
+    capsys.readouterr()
+    assert main(["watch", "--similar", "products", "--json", "-C", folder]) == 0
+    (watch,) = lines(capsys)
+    assert watch["name"] == "products"
+    assert {str(url).removeprefix(server.root) for url in watch["urls"]} == PRODUCTS  # type: ignore[attr-defined]
+    for command in ("export", "refresh", "watch"):
+        assert main([command, "--similar", "other", "-C", folder]) == 4
+        assert "saved: products" in capsys.readouterr().err
+
+
 def test_shared_features_explain_the_answer(server: Site, stored: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["similar", *samples_of(server), "--stored", "--json", "--explain", "-C", stored]) == 0
     shared = [name for item in lines(capsys) if "shared" in item for name in item["shared"]]  # type: ignore[attr-defined]

@@ -30,7 +30,8 @@ from sanderling.monitor.watch_file import build_watch
 from sanderling.monitor.watch_store import WatchStore, has_watches
 from sanderling.storage.collection import has_collection
 from sanderling.storage.collection_meta import CollectionMeta
-from sanderling.templates.similar_pages import SimilarPage, find_stored, take_sample
+from sanderling.templates.sample_pages import take_sample
+from sanderling.templates.similar_pages import SimilarPage, find_stored
 
 Time = datetime | float | str  # a timestamp, "2026-11-15", or "7d" (ago)
 T = TypeVar("T")

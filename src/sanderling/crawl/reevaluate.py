@@ -153,9 +153,12 @@ def enqueue_all_pages(
     context: CrawlContext,
     states: Sequence[UrlState] = (UrlState.VISITED, UrlState.GONE, UrlState.FAILED),
     reasons: Sequence[Reason] = (),
+    selected: Collection[str] | None = None,
 ) -> int:
-    """Queue admitted pages in these states or skipped for these reasons. Returns their number."""
+    """Queue admitted pages in these states or skipped for these reasons, or the selected ones. Returns their number."""
     rows = select_by_state(context.db, states, reasons)
+    if selected is not None:
+        rows = [row for row in rows if row.url in selected]
     requisites = [row for row in rows if row.role is UrlRole.REQUISITE]
     rows = [row for row in rows if row.role is not UrlRole.REQUISITE]
     if context.options.fetches_requisites:

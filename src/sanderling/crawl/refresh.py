@@ -94,6 +94,7 @@ def refresh(
     parse_field_definitions(request.fields.fields)
     plan = CrawlPlan(folder, request, watched.seeds, watched.pages, clock)
     stats, has_started = RunStats(), False
+    visits_all = mode is RefreshMode.ALL or request.selected is not None
 
     def attempt() -> RefreshSummary:
         nonlocal has_started
@@ -101,7 +102,7 @@ def refresh(
             prespawn_workers(request, engine) as spawned,
             open_context(plan, stats) as (context, full_request),
         ):
-            run = _start_refresh(context, full_request, mode is RefreshMode.ALL and not has_started, clock())
+            run = _start_refresh(context, full_request, visits_all and not has_started, clock())
             has_started = True
             store_fields(context.db, full_request)
             if is_new:
@@ -112,7 +113,7 @@ def refresh(
             run_engine = engine or open_engine(full_request, folder, spawned)
             assignment = build_assignment(full_request, run_engine, clock)
             setup = build_run_setup(full_request, run_engine, folder, clock)
-            if mode is not RefreshMode.ALL:
+            if not visits_all:
                 refill = _build_refill(context, request, assignment, setup, mode)
                 setup = replace(setup, queue_due_pages=refill, is_continuous=refill.is_continuous)
             coordinator = Coordinator(context, run_engine, DnsResolver(clock=clock), assignment, setup)
@@ -165,16 +166,16 @@ def _start_refresh(context: CrawlContext, request: CrawlRequest, visit_all: bool
         context.frontier.begin_run(now)
         restore_failed_pages(context)
         apply_ignore_robots_changes(context, request)
-        if context.options.use_sitemaps:
+        if context.options.use_sitemaps and request.selected is None:
             context.frontier.requeue(
                 [*context.revisit.change_lists.load_all(), *context.revisit.sitemap_schedule.load_due_at_start(now)],
                 SITEMAP_RANK,
             )
-        if context.options.fetches_requisites:
+        if context.options.fetches_requisites and request.selected is None:
             context.frontier.requeue(find_visited_requisites(context.db), REQUISITE_RANK)
         context.revisit.change_lists.reset_answers()
         if visit_all:
-            context.stats.due += enqueue_all_pages(context)
+            context.stats.due += enqueue_all_pages(context, selected=request.selected)
         return record_run_start(context, request, now)
 
 

@@ -66,6 +66,7 @@ class CrawlRequest(Struct, frozen=True):
     fields: FieldSettings = FieldSettings()  # added to those of the collection
     ordering_choice: OrderingChoice = OrderingChoice()  # parsed from `ordering`
     command: str = ""
+    selected: frozenset[str] | None = None  # refresh: exactly these pages, due or not
     uses_template_filter: bool = False  # workers return pages that match and park the others
 
 

@@ -36,11 +36,15 @@ class ExportQuery(Struct, frozen=True):
     pattern: str = "*"
     since: float = 0.0  # pages visited, versions stored, and changes found since then
     fields: tuple[FieldDefinition, ...] = ()
+    urls: frozenset[str] | None = None  # only these; None: all
 
     @property
     def has_content(self) -> bool:
         """Whether the bodies of pages are read."""
         return bool(self.text or self.data or self.fields)
+
+    def selects(self, url: str) -> bool:
+        return is_wildcard_match(url, self.pattern) and (self.urls is None or url in self.urls)
 
 
 def validate_query(query: ExportQuery) -> ExportQuery:
@@ -78,7 +82,7 @@ def _iterate_pages(collection: StoredCollection, query: ExportQuery) -> Iterator
         last_id = rows[-1].url_id
         for row in rows:
             is_recent = query.what in ("versions", "fields") or row.last_visit >= query.since
-            if is_recent and is_wildcard_match(row.url, query.pattern):
+            if is_recent and query.selects(row.url):
                 yield row
 
 
@@ -165,4 +169,5 @@ def _iterate_changes(collection: StoredCollection, query: ExportQuery) -> Iterat
         *find_lifecycle_changes(lifecycle, collection, query.since),
         *find_changes(common, collection, query.since, QueryRemarks([], [], [])),
     ]
-    yield from map(build_change_object, sorted(found, key=lambda item: item.seen_at))
+    selected = [item for item in found if query.selects(item.url)]
+    yield from map(build_change_object, sorted(selected, key=lambda item: item.seen_at))

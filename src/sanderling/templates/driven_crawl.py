@@ -23,7 +23,7 @@ from sanderling.storage.queries import load_urls
 from sanderling.templates.driven_ordering import RANKS, Arrival, DrivenOrdering
 from sanderling.templates.link_model import LinkEvidence
 from sanderling.templates.page_features import PageView
-from sanderling.templates.similar_pages import Sample
+from sanderling.templates.sample_pages import Sample
 from sanderling.templates.template_index import TemplateIndex
 from sanderling.urls.normalize import normalize_url
 from sanderling.urls.tokens import split_path

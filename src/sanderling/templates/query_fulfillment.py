@@ -29,7 +29,7 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import find_url_id
 from sanderling.templates.driven_crawl import FRONT, find_hubs, learn_stored_pages, load_arrivals, revisit_hubs
 from sanderling.templates.driven_ordering import DrivenOrdering
-from sanderling.templates.similar_pages import Sample, load_sample
+from sanderling.templates.sample_pages import Sample, load_sample
 
 CHECK_INTERVAL = 2.0  # seconds between checks for unmet queries
 ENOUGH_PAGES = 20  # new pages that fulfill a query

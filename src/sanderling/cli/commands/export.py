@@ -18,6 +18,7 @@ from sanderling.export.wacz_file import WaczOptions, write_wacz
 from sanderling.export.wacz_signature import load_signing_key
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.storage.collection import open_collection_read_only
+from sanderling.templates.similar_pages import find_saved
 
 HELP = """Write pages with their text, Markdown, data, and fields; or versions, links, changes, or values of fields; or
 the whole archive as a WACZ file."""
@@ -28,6 +29,7 @@ examples:
   sanderling export --text markdown --data -o pages.parquet        with content and structured data
   sanderling export --what versions --text text --url '*/docs/*'   every stored version of some pages
   sanderling export --what links -o links.csv
+  sanderling export --similar products -o products.csv                         pages like saved samples
   sanderling export --what changes --since 7d
   sanderling export --fields price:price='css:.price' -o prices.csv             a column per field
   sanderling export --what fields --fields price:number='json:$..price'         every value that a field had
@@ -45,6 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", metavar="PATTERN", default="*", help="only URLs that match this pattern (* matches anything)"
     )
+    parser.add_argument("--similar", metavar="NAME", help="only pages like the samples saved by similar --save NAME")
     parser.add_argument("--since", metavar="TIME", help="visited, stored, or changed since then: 2026-11-15, 7d, 2h")
     formats = (*EXPORT_FORMATS, WACZ)
     parser.add_argument("--format", choices=formats, default="", help="default: suffix of the file, else jsonl")
@@ -66,7 +69,8 @@ def run(call: CommandCall) -> int:
     with open_collection_read_only(call.collection) as collection:
         has_fields = args.what in ("pages", "versions", "fields") or given
         fields = load_field_definitions(collection, given) if has_fields else ()
-        query = validate_query(ExportQuery(args.what, args.text, args.data, args.url, since, fields))
+        urls = frozenset(find_saved(call.collection, args.similar)) if args.similar else None
+        query = validate_query(ExportQuery(args.what, args.text, args.data, args.url, since, fields, urls))
         count = write_rows(iterate_rows(collection, query), args.output, args.format)
     print_message(call, f"{count:,} rows written")
     return 0
@@ -77,8 +81,8 @@ def _export_wacz(call: CommandCall) -> int:
     args = call.args
     if not args.output:
         raise UsageError("a WACZ file cannot be streamed: say where with -o FILE")
-    if (args.what, args.url) != ("pages", "*") or args.text or args.data or args.since:
-        raise UsageError("a WACZ file contains the whole archive; leave out --what, --url, --since, --text and --data")
+    if (args.what, args.url) != ("pages", "*") or args.text or args.data or args.since or args.similar:
+        raise UsageError("a WACZ file contains the whole archive; leave out the options that select rows")
     options = WaczOptions(
         args.title,
         load_signing_key(Path(args.sign)) if args.sign else None,

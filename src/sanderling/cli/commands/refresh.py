@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.cli.arguments import EXIT_FAILED, CommandCall, print_json, print_rows
 from sanderling.cli.background_tasks import run_background_tasks
@@ -46,6 +47,7 @@ from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import has_schedule
+from sanderling.templates.similar_pages import find_saved
 from sanderling.workers.parking import park_workers
 
 HELP = "Revisit pages that are due, with conditional requests. Sitemaps and feeds are read first."
@@ -55,6 +57,7 @@ examples:
   sanderling refresh --dry-run                   due pages, with the reason
   sanderling refresh --all                       all pages, due or not
   sanderling refresh --watch --budget 5000/day   stay running and revisit pages when due
+  sanderling refresh --similar products          pages like saved samples
   sanderling refresh --every '1h /prices/'       check these pages every hour from now on
 """
 GROUPS = (
@@ -80,13 +83,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     modes.add_argument("--once", action="store_true", help="pages that are due (default)")
     modes.add_argument("--all", action="store_true", help="all pages now, due or not, without the budget")
     modes.add_argument("--watch", action="store_true", help="stay running and revisit pages when due, until Ctrl-C")
+    modes.add_argument("--similar", metavar="NAME", help="pages like the samples saved by similar --save NAME, now")
     parser.add_argument("--dry-run", action="store_true", help="list due pages with the reason; send no requests")
 
 
 def run(call: CommandCall) -> int:
     """Refresh and print the summary, or list due pages with --dry-run."""
-    mode = RefreshMode.ALL if call.args.all else RefreshMode.WATCH if call.args.watch else RefreshMode.ONCE
+    mode = RefreshMode.ALL if call.args.all or call.args.similar else RefreshMode.ONCE
+    mode = RefreshMode.WATCH if call.args.watch else mode
     request = load_request(call)
+    if call.args.similar:
+        request = replace(request, selected=frozenset(find_saved(call.collection, call.args.similar)))
     if request.revisit.policy not in POLICIES:
         raise UsageError(
             f"unknown policy {request.revisit.policy!r}{suggest_or_list_names(request.revisit.policy, list(POLICIES))}"
@@ -163,7 +170,10 @@ def convert_stored_settings(group: type[Struct], stored: dict[str, object]) -> d
 
 def print_dry_run(call: CommandCall, request: CrawlRequest, mode: RefreshMode) -> int:
     """List the pages that are due, with the reason."""
-    rows = list_due_pages(call.collection, request, mode, time.time())[: request.limits.limit or None]
+    due = list_due_pages(call.collection, request, mode, time.time())
+    rows = [row for row in due if request.selected is None or row.url in request.selected][
+        : request.limits.limit or None
+    ]
     if call.json:
         for row in rows:
             print_json({"url": row.url, "due_at": format_iso(row.due_at), "why": row.reason})

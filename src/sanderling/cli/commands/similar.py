@@ -33,17 +33,8 @@ from sanderling.errors import MissingExtra, UsageError
 from sanderling.search.background_indexer import can_index, index_in_background
 from sanderling.storage.collection import has_collection, open_collection_read_only
 from sanderling.templates.driven_crawl import find_on_web, is_worth_crawling, revisit_hubs
-from sanderling.templates.similar_pages import (
-    Question,
-    Sample,
-    SavedSamples,
-    SimilarPages,
-    find_exactly,
-    find_stored,
-    load_saved_samples,
-    save_samples,
-    take_sample,
-)
+from sanderling.templates.sample_pages import Sample, SavedSamples, load_saved_samples, save_samples, take_sample
+from sanderling.templates.similar_pages import Question, SimilarPages, find_exactly, find_stored
 from sanderling.terminal import strip_control_characters
 
 HELP = "Find pages of the same type as the samples, stored or on the live site."

@@ -30,6 +30,7 @@ from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.crawl.stop import FinishReason
 from sanderling.crawl.watch_service import WatchService
 from sanderling.errors import UsageError
+from sanderling.models import Url
 from sanderling.monitor.conditions import HELP as CONDITION_HELP
 from sanderling.monitor.delivery import send_message, validate_target
 from sanderling.monitor.message_text import build_payload, format_change
@@ -38,6 +39,7 @@ from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_file import build_watch, load_watch_digest, load_watch_file, parse_interval
 from sanderling.monitor.watch_store import WatchStore, has_watches
 from sanderling.storage.collection import has_collection
+from sanderling.templates.similar_pages import find_saved
 from sanderling.terminal import strip_control_characters
 
 HELP = "Watch pages or sites: check them, print each change as it is found, and send notifications."
@@ -47,6 +49,7 @@ examples:
   sanderling watch https://example.org/lamp --condition 'below 100' --notify https://hooks.example.org/x
   sanderling watch https://example.org/ --site --notify mailto://user:password@example.org --digest-every 1d
   sanderling watch https://api.example.org/items.json --selector '$.items[*].price'
+  sanderling watch --similar products            pages like the samples of: sanderling similar ... --save products
   sanderling watch                               run the service until Ctrl-C
   sanderling watch --once                        check what is due, notify, and end (for cron)
   sanderling watch --digest-all 1d --notify mailto://user:password@example.org
@@ -68,6 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urls", nargs="*", default=[], metavar="URL", help="pages to watch (none: run the service)")
     parser.add_argument("--site", action="store_true", help="watch the whole sites of the URLs")
     parser.add_argument("--pattern", metavar="PATTERN", help="also all stored pages that match (* matches anything)")
+    parser.add_argument("--similar", metavar="NAME", help="pages like the samples saved by similar --save NAME")
     parser.add_argument("--name", help="name of the watch (default: its URL)")
     parser.add_argument("--every", metavar="TIME", help="check interval, e.g. 30m (default: adaptive)")
     parser.add_argument(
@@ -109,7 +113,7 @@ def run(call: CommandCall) -> int:
     args, action = call.args, next((name for name in ACTIONS if getattr(call.args, name)), "")
     if args.digest_all:
         return _set_digest(call)
-    if args.urls or args.pattern:
+    if args.urls or args.pattern or args.similar:
         return _add_watches(call)
     if given := [name for name in SETTINGS if getattr(args, name)]:
         raise UsageError(f"--{given[0].replace('_', '-')} needs a URL: sanderling watch URL --{given[0]} ...")
@@ -156,6 +160,9 @@ def _load_settings_file(call: CommandCall) -> None:
 def _add_watches(call: CommandCall) -> int:
     args = call.args
     urls = [parse_seed(url).url for url in args.urls]
+    if args.similar:
+        urls += [Url(url) for url in find_saved(call.collection, args.similar) if url not in urls]
+        args.name = args.name or args.similar
     if args.name and len(urls) > 1 and args.site:
         raise UsageError("--name with several sites is ambiguous; add them one by one")
     table = {name: value for name in SETTINGS if (value := getattr(args, name)) not in (None, [], "")}
