@@ -1,4 +1,4 @@
-"""Labelled sites: Debian's documentation packages with a page type for every page."""
+"""Labelled sites: Debian's documentation packages and built sites, with a page type for every page."""
 
 import json
 import os
@@ -45,6 +45,12 @@ def load_labelled_sites(data: Path) -> list[Site]:
             types = {path: kind for path, kind in label["pages"].items() if (root / path).is_file()}
             sites.append(Site(label["package"], root, types))
     return sites
+
+
+def load_built_sites(data: Path) -> list[Site]:
+    """Return the sites that `build_sites` made."""
+    labels = [(file, json.loads(file.read_text())) for file in sorted((data / "built").glob("*.json"))]
+    return [Site(label["package"], file.with_suffix(""), label["pages"]) for file, label in labels]
 
 
 def get_title(tree: Document) -> str:

@@ -2,7 +2,8 @@
 
     python -m benchmarks.templates.structure [--data DIR] [--only NAME] [--write]
 
-The pages are those of the labelled Debian packages (structure-debian in SANDERLING_SUITES), unpacked below DIR/sites.
+The pages are those of the labelled Debian packages (structure-debian in SANDERLING_SUITES), unpacked below DIR/sites,
+and those that `benchmarks.templates.build_sites` makes.
 Every number is measured here; `--write` puts them into docs/explanation/templates.md.
 """
 
@@ -13,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.templates.driven_crawl import build_driven_table
 from benchmarks.templates.index_speed import build_speed_table
-from benchmarks.templates.labelled_sites import load_labelled_sites
-from benchmarks.templates.page_types import build_types_table, build_whole_table
+from benchmarks.templates.labelled_sites import load_built_sites, load_labelled_sites
+from benchmarks.templates.page_types import build_fresh_table, build_types_table, build_whole_table
 
 DOCUMENT = Path("docs/explanation/templates.md")
 BEGIN, END = (
@@ -27,7 +28,7 @@ def main() -> None:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
-    parser.add_argument("--only", action="append", default=[], help="types, whole, speed, driven")
+    parser.add_argument("--only", action="append", default=[], help="types, whole, built, speed, driven")
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
     parser.add_argument("--largest", type=int, default=300, help="largest type in the driven crawls")
@@ -39,6 +40,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "types": lambda: build_types_table(sites),
         "whole": lambda: build_whole_table(sites),
+        "built": lambda: build_fresh_table(load_built_sites(args.data)),
         "speed": lambda: build_speed_table(sites, args.pages),
         "driven": lambda: build_driven_table(sites, args.largest),
     }

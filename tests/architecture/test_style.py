@@ -94,6 +94,7 @@ NO_PROSE = (  # words of the papers, texts of test pages, this list
 )  # fmt: skip
 OTHER_MEANINGS = {  # page texts, stored names, and other meanings of a retired word
     "alike": "not_alike",  # a stored reason
+    "catalogue": "django-oscar",  # the name of an app
     "colour": '"--kind", "colour"',  # an invalid value
     "doors": "Doors today",
     "doubles": "doubles",  # the verb
