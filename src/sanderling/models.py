@@ -8,7 +8,7 @@ from typing import NewType
 
 from msgspec import Struct
 
-from sanderling.page_rendering import Capture
+from sanderling.page_rendering import Capture, PageRendering, RenderTemplate
 
 Url = NewType("Url", str)
 """URL key: the normalized form that identifies a URL. Only `urls.normalize` turns a `str` into a `Url`."""
@@ -56,7 +56,6 @@ class Reason(StrEnum):
     """Reason for a skipped URL or a failed visit (`sanderling pages --skipped`)."""
 
     NONE = ""
-    # rejected by the crawler
     OUT_OF_SCOPE = "out_of_scope"
     EXCLUDED = "excluded"
     ROBOTS = "robots"
@@ -97,7 +96,6 @@ class Reason(StrEnum):
     MIGRANT_REFUSED = "host_refused"  # a migrant rejected our message
     DIGEST_MISMATCH = "digest_mismatch"  # a migrant sent a body that does not match its digest
     FALSE_UNCHANGED = "host_lied"  # a migrant reported a changed page as unchanged
-    # failures of a page in the browser
     RENDER_TIMEOUT = "render_timeout"  # a script of the page does not return
     RENDER_MEMORY = "render_memory"  # the page used too much memory
     RENDER_CRASHED = "render_crashed"  # the browser ended, several times
@@ -185,6 +183,7 @@ class FetchTask(Struct, frozen=True, array_like=True, gc=False):
     role: UrlRole = UrlRole.PAGE
     last_version: StoredVersion | None = None  # None: no version stored, or not needed
     losses: int = 0  # workers lost while they held this URL
+    rendering: PageRendering | None = None  # how the last version was made; None: as the server sent it
 
     @property
     def is_suspect(self) -> bool:
@@ -226,6 +225,7 @@ class FetchBatch(Struct, frozen=True):
     delay_seconds: float = 1.0
     max_connections: int = 1
     template_filter: TemplateFilter | None = None  # return only matching pages
+    render_templates: tuple[RenderTemplate, ...] = ()  # where rendering is worth it, as far as known
 
 
 class Visit(Struct, frozen=True):
@@ -273,6 +273,7 @@ class Visit(Struct, frozen=True):
     fingerprints: dict[str, bytes] = {}  # by kind: sketch, page fingerprint, template features
     is_rendered: bool = False  # the body is the DOM after the page's scripts; `response_record` is a resource record
     captures: tuple[Capture, ...] = ()  # what the server sent for a rendered page: the document first
+    rendering: PageRendering | None = None  # None: as before, or never rendered
 
 
 class Heartbeat(Struct, frozen=True):

@@ -24,6 +24,7 @@ from sanderling.revisit.tvi import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.crawl_log import CrawlLog
 from sanderling.storage.link_graph import LinkGraph
+from sanderling.storage.render_templates import RenderTemplateStore
 from sanderling.storage.sitemap_hints import SitemapHintStore
 from sanderling.warc.archive import Archive
 from sanderling.warc.cdxj_index import CdxjIndex
@@ -55,6 +56,7 @@ class RunStats(Struct):
     stale_results: int = 0  # dropped, because their lease had expired
     bytes: int = 0
     bytes_saved: int = 0  # not transferred, thanks to validators
+    rendered: int = 0  # pages rendered in a browser
 
     @property
     def visited_pages(self) -> int:
@@ -92,6 +94,7 @@ class CrawlOptions(Struct, frozen=True):
     fetches_requisites: bool = False  # images, style sheets, fonts, scripts and frames of pages
     has_all_requisites: bool = False  # an earlier pass queued the requisites of every stored page
     keeps_cookies: bool = False
+    renders: bool = False  # some pages are rendered in a browser
     ordering_name: str = DEFAULT_ORDERING
     saves_ordering: bool = True  # False: the ordering is used for this run only
 
@@ -102,6 +105,7 @@ class PageStorage(Struct, frozen=True):
     catalog: PageCatalog
     link_graph: LinkGraph
     sitemap_hints: SitemapHintStore
+    render_templates: RenderTemplateStore
     archive: Archive
     cdxj_index: CdxjIndex
     remote_archive: RemoteArchive | None  # destination of full WARC files; None: they stay local

@@ -23,6 +23,7 @@ from sanderling.models import (
     WorkerReport,
 )
 from sanderling.storage.catalog import PageCatalog, PageState
+from sanderling.storage.render_templates import RENDERING, decode_rendering
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import WorkerLost
@@ -186,6 +187,9 @@ class Dispatcher:
             if batch is None:
                 break
             batch = self._add_validators(batch)
+            if self.context.options.renders:
+                templates = self.context.storage.render_templates.load(batch.host)
+                batch = msgspec.structs.replace(batch, render_templates=templates)
             if self.build_template_filter is not None:
                 batch = msgspec.structs.replace(batch, template_filter=self.build_template_filter(batch))
             self.assignment.record_batch(worker, batch)
@@ -210,6 +214,7 @@ class Dispatcher:
         if not previous:
             return batch
         tasks = []
+        renderings = self.context.storage.catalog.load_fingerprints(list(previous), RENDERING)
         has_unreliable_etags = self.context.frontier.hosts.has_unreliable_etags(batch.host)
         stored_versions = load_stored_versions(
             self.context.storage.catalog, [old for old in previous.values() if old.is_present]
@@ -227,7 +232,9 @@ class Dispatcher:
                     last_modified=old.last_modified,
                     digest=old.digest,
                     last_version=stored_versions.get(task.id),
+                    rendering=decode_rendering(renderings.get(task.id)),
                 )
+                task = task if self.context.options.renders else _forget_rendered_version(task)
             elif old is not None and old.is_gone and task.role is UrlRole.PAGE:  # a 304 would hide its return
                 task = msgspec.structs.replace(task, digest=old.digest)
             tasks.append(task)
@@ -256,3 +263,10 @@ def load_stored_versions(catalog: PageCatalog, latest: Sequence[PageState]) -> d
         for old in latest
         if old.visit_id in locations
     }
+
+
+def _forget_rendered_version(task: FetchTask) -> FetchTask:
+    """Fetch a page that was rendered like a new one: this crawl does not render."""
+    if task.rendering is None or not task.rendering.is_rendered:
+        return task
+    return msgspec.structs.replace(task, etag="", last_modified="", digest=b"", last_version=None)

@@ -18,6 +18,7 @@ from sanderling.storage.collection import get_robots_agent
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import count_sources
 from sanderling.storage.page_history import estimate_change_class, has_enough_history, load_observation
+from sanderling.storage.render_templates import RENDERING, decode_rendering, describe_rendering
 
 PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
@@ -53,6 +54,7 @@ class UrlExplanation(Struct, frozen=True):
     due_at: float  # 0: not scheduled
     due_reason: str
     next_check: str  # in one sentence
+    rendering: str  # how its stored version was made; empty: as the server sent it, without a comparison
     blockers: tuple[str, ...]
 
 
@@ -104,8 +106,15 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
         due_at,
         due_reason,
         format_next_check(due_at, due_reason, now),
+        _describe_rendering(db, url_id),
         tuple(_find_blockers(db, row, queue_position, now)),
     )
+
+
+def _describe_rendering(db: Connection, url_id: int) -> str:
+    row = db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url_id, RENDERING)).fetchone()
+    rendering = decode_rendering(row[0]) if row else None
+    return describe_rendering(rendering) if rendering is not None else ""
 
 
 def _compute_level(db: Connection, row: _ExplainedUrl) -> int:

@@ -47,6 +47,7 @@ from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.crawl_log import CrawlLog
 from sanderling.storage.link_graph import LinkGraph
 from sanderling.storage.lost_records import describe_lost_pages, reset_pages_of_short_files
+from sanderling.storage.render_templates import RenderTemplateStore
 from sanderling.storage.sitemap_hints import SitemapHintStore
 from sanderling.urls import dust
 from sanderling.urls.blocklist import compile_patterns
@@ -154,6 +155,7 @@ def _build_context(
             fetches_requisites=request.fetching.requisites,
             has_all_requisites=CollectionMeta(db).has_all_requisites,
             keeps_cookies=request.fetching.cookies,
+            renders=build_fetch_settings(request).uses_browser,
             ordering_name=request.ordering_choice.name,
             saves_ordering=plan.saves_ordering,
         ),
@@ -217,7 +219,9 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
     link_graph = LinkGraph(db)
     link_graph.restore_pending()
     cdxj_index = open_cdxj_index(collection.cdxj_folder, collection.archive_folder, catalog.load_committed_lengths())
-    return PageStorage(catalog, link_graph, SitemapHintStore(db), archive, cdxj_index, remote_archive)
+    return PageStorage(
+        catalog, link_graph, SitemapHintStore(db), RenderTemplateStore(db), archive, cdxj_index, remote_archive
+    )
 
 
 def _load_scope_rule(db: Connection, plan: CrawlPlan) -> ScopeRule:

@@ -22,6 +22,7 @@ from sanderling.crawl.stages.change_detection import (
 )
 from sanderling.crawl.stages.close_leases import close_leases, record_outcomes, update_hosts
 from sanderling.crawl.stages.discovered_urls import enqueue_links
+from sanderling.crawl.stages.page_renderings import store_renderings
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
 from sanderling.crawl.stages.repeated_pages import record_repeated_content
 from sanderling.crawl.stages.requisites import enqueue_requisites
@@ -74,6 +75,7 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     requeue_linked_again(pages.archived, changed_ids, ids, context)
     move_histories(batch, ids, context)
     write_pages(pages, batch.previous, context)
+    store_renderings(batch.stored, context)
 
     # TVI files patch the newest stored copy of a page, which may have come in this batch.
     patched = apply_tvi_files(batch.stored, context, now)

@@ -70,6 +70,7 @@ class RefreshSummary(Struct, frozen=True):
     finish_reason: str = "done"
     unreachable: tuple[str, ...] = ()  # hosts that were given up
     returned: int = 0  # pages that were gone
+    rendered: int = 0  # pages rendered in a browser
 
 
 def refresh(
@@ -197,6 +198,7 @@ def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: floa
         finish_reason=finish,
         unreachable=tuple(sorted(context.frontier.url_filter.failed_hosts)),
         returned=stats.returned,
+        rendered=stats.rendered,
     )
 
 

@@ -85,6 +85,7 @@ class CrawlSummary(Struct, frozen=True, omit_defaults=True):
     pages_per_second: float
     evicted: int = 0  # pages removed from a size-limited collection
     out_of_scope: int = 0  # links to other sites; not counted as skipped
+    rendered: int = 0  # pages rendered in a browser
 
 
 def parse_seed(text: str) -> NormalizedUrl:

@@ -225,6 +225,7 @@ def summarize_crawl(db: Connection, stats: RunStats, finish: FinishReason, secon
         failed=stats.failed + unreachable,
         skipped=reasons.total(),
         out_of_scope=out_of_scope,
+        rendered=stats.rendered,
         bytes=stats.bytes,
         seconds=round(seconds, 3),
         pages_per_second=round(stats.visited_pages / seconds, 2) if seconds else 0.0,

@@ -179,9 +179,9 @@ class Worker:
 def build_fetch_loop(config: WorkerConfig, name: str) -> "FetchLoop | RemoteFetchLoop":
     """Build a fetch loop that fetches directly, or through a migrant."""
     if config.migrant_address is None and config.settings.uses_browser:
-        from sanderling.workers.browser.rendering_loop import RenderingLoop  # lazy: needs an extra
+        from sanderling.workers.browser.adaptive_loop import AdaptiveLoop  # lazy: needs an extra
 
-        return RenderingLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
+        return AdaptiveLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     if config.migrant_address is None:
         return FetchLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     from sanderling.workers.migrant.proxy import RemoteFetchLoop

@@ -237,6 +237,7 @@ def print_summary(call: CommandCall, summary: CrawlSummary, is_kept: bool = True
     rows = [
         ("pages stored", f"{summary.pages:,}"),
         ("fetched", f"{summary.fetched:,} in {summary.seconds:.1f} s ({summary.pages_per_second:.1f} pages/s)"),
+        *([("rendered", f"{summary.rendered:,} in a browser")] if summary.rendered else []),
         ("not modified", f"{summary.not_modified:,}"),
         ("duplicates", f"{summary.duplicates:,}"),
         ("failed", f"{summary.failed:,}"),

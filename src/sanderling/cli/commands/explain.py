@@ -66,6 +66,7 @@ def _format_lines(explanation: UrlExplanation) -> list[tuple[str, str]]:
     )
     lines.append(("order", f"{explanation.ordering}{says}: {rank}"))
     lines.append(("scores", ", ".join(f"{name} {value:g}" for name, value in explanation.scores.items())))
+    lines += [("rendered", explanation.rendering)] if explanation.rendering else []
     lines.append(("due", explanation.next_check))
     lines += [("held", sentence) for sentence in explanation.blockers] or [("held", "by nothing")]
     return lines

@@ -192,5 +192,7 @@ def print_summary(call: CommandCall, summary: RefreshSummary) -> None:
         print(f"{summary.finish_reason}: {call.collection}")
         for name in ("due", "visited", "not_modified", "unchanged", "changed", "new", "gone", "moved", "returned"):
             print(f"  {name.replace('_', ' '):<13} {getattr(summary, name):,}")
+        if summary.rendered:
+            print(f"  {'rendered':<13} {summary.rendered:,} in a browser")
         print(f"  {'downloaded':<13} {format_size(summary.bytes)} in {summary.seconds:.1f} s")
         print(f"  {'not needed':<13} {format_size(summary.bytes_saved)}, saved by 304 Not Modified")

@@ -15,6 +15,7 @@ from sanderling.revisit.missing_pages import find_moved_pages
 from sanderling.revisit.schedule import VisitFacts
 from sanderling.storage.archive_batch import ArchivedVisit
 from sanderling.storage.catalog import MISSES_UNTIL_GONE, PageState
+from sanderling.storage.render_templates import RENDERING, decode_rendering
 from sanderling.storage.signal_log import Signal
 from sanderling.urls.normalize import get_host, split_url
 from sanderling.urls.scope import get_site
@@ -31,6 +32,7 @@ def classify_changes(
 ) -> set[int]:
     """Record changes of known pages. Returns the ids of significantly changed pages."""
     changed: set[int] = set()
+    was_rendered = _find_rendered(previous, context)
     for item in archived_visits:
         visit, old = item.visit, previous.get(item.visit.id)
         if old is None or visit.role is not UrlRole.PAGE or not (old.is_present or old.is_gone):
@@ -38,7 +40,9 @@ def classify_changes(
         site = get_site(visit.url)
         context.log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
         is_unchanged = not item.has_changed or context.storage.catalog.is_restored(visit, old)
-        if is_unchanged and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
+        if visit.outcome is Outcome.FETCHED and visit.is_rendered != (visit.id in was_rendered):
+            context.stats.unchanged += 1  # rendered, or no longer rendered: the difference is ours
+        elif is_unchanged and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             context.changes.record_unchanged(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
             diff = _diff_visit(visit, old, context)
@@ -61,6 +65,13 @@ def classify_changes(
     context.changes.save_noise_models()
     context.stats.changed += len(changed)
     return changed
+
+
+def _find_rendered(previous: Mapping[int, PageState], context: CrawlContext) -> set[int]:
+    """Return the pages whose last version was rendered in a browser."""
+    packed = context.storage.catalog.load_fingerprints(list(previous), RENDERING) if previous else {}
+    renderings = ((url_id, decode_rendering(value)) for url_id, value in packed.items())
+    return {url_id for url_id, rendering in renderings if rendering is not None and rendering.is_rendered}
 
 
 def _is_copy(item: ArchivedVisit) -> bool:

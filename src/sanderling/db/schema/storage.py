@@ -104,4 +104,5 @@ MIGRATIONS = [
     );
     CREATE INDEX imports_at ON imports (at, id)
     """,  # copied records that are not processed yet
+    "CREATE TABLE render_templates (host TEXT PRIMARY KEY, templates BLOB NOT NULL)",
 ]

@@ -11,7 +11,7 @@ from sanderling.fetch.host_queue import HostQueue
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import FetchTask, Visit
-from sanderling.page_rendering import Capture
+from sanderling.page_rendering import Capture, DataSource
 from sanderling.warc.packer import (
     RENDERED_PREFIX,
     HttpExchange,
@@ -20,6 +20,7 @@ from sanderling.warc.packer import (
     pack_resource,
     pack_response,
 )
+from sanderling.workers.browser.render_choice import Choice
 from sanderling.workers.browser.subrequests import filter_recorded
 from sanderling.workers.browser.tab_protocol import RenderedPage
 
@@ -40,6 +41,9 @@ class PageJob(Struct):
     captures: list[Capture] = []
     refused: dict[str, int] = {}
     limited_by: FetchResponse | None = None  # a request of the page was answered 429 or 503
+    choice: Choice | None = None  # None: rendered by a setting
+    sources: dict[str, DataSource] = {}  # by URL
+    can_check_sources: bool = True
 
 
 def build_rendered_response(job: PageJob, html: bytes) -> FetchResponse:

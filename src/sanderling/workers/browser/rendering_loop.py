@@ -28,6 +28,7 @@ from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, Url,
 from sanderling.urls.normalize import get_host, resolve_url
 from sanderling.workers.browser.rendered_response import CapturePacker, PageJob, build_rendered_response
 from sanderling.workers.browser.renderer import Renderer, find_chromium
+from sanderling.workers.browser.source_check import record_source
 from sanderling.workers.browser.subrequests import (
     MAX_REDIRECTS,
     Subresponse,
@@ -154,8 +155,11 @@ class RenderingLoop(FetchLoop):
         if document is None:
             super()._process_task(host_queue, task, response)
             return
+        self._render(PageJob(task, host_queue, response, self._clock()), document)
+
+    def _render(self, job: PageJob, document: RenderCommand) -> None:
         self._last_id += 1
-        self._jobs[self._last_id] = PageJob(task, host_queue, response, self._clock())
+        self._jobs[self._last_id] = job
         self._renderer.render(replace(document, page_id=self._last_id))
 
     def _should_render(self, task: FetchTask) -> bool:
@@ -184,7 +188,7 @@ class RenderingLoop(FetchLoop):
         job = self._jobs.get(request.page_id)
         cached = self._cache.find(request, time.monotonic())
         if cached is not None:
-            self._answer(request, cached)
+            self._answer(request, cached, job)
         elif job is None or not is_sendable(request):
             self._refuse(request, "method" if job else "")
         else:
@@ -232,7 +236,7 @@ class RenderingLoop(FetchLoop):
             return
         answer = Subresponse(status, filter_response_headers(fields), body)
         self._cache.add(request, answer, time.monotonic())
-        self._answer(request, answer)
+        self._answer(request, answer, job)
 
     def _record_subresponse(self, job: PageJob, response: FetchResponse, status: int) -> None:
         if status in (429, 503) and get_host(response.request.url) == job.host_queue.host:
@@ -240,7 +244,9 @@ class RenderingLoop(FetchLoop):
         if sum(len(capture.member) for capture in job.captures) < MAX_CAPTURE_BYTES:
             job.captures.append(self._packer.pack_exchange(response, job.record_id, self._clock()))
 
-    def _answer(self, request: Subrequest, response: Subresponse) -> None:
+    def _answer(self, request: Subrequest, response: Subresponse, job: PageJob | None) -> None:
+        if job is not None:
+            record_source(job, request, response)
         self._renderer.answer(
             SubresponseCommand(request.page_id, request.request_id, response.status, response.headers, response.body)
         )

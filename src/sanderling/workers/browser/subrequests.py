@@ -104,6 +104,13 @@ class SubresponseCache:
         while self._bytes > self._max_bytes:
             self._remove(next(iter(self._entries)))
 
+    def keep(self, url: str, response: Subresponse, expires_at: float) -> None:
+        """Keep a response for the page that is rendered next."""
+        self._remove(url)
+        if len(response.body) <= self._max_bytes // 8:
+            self._entries[url] = expires_at, response
+            self._bytes += len(response.body)
+
     def _remove(self, url: str) -> None:
         _, old = self._entries.pop(url, (0.0, None))
         self._bytes -= len(old.body) if old else 0
