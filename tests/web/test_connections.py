@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sanderling.web.connections import BoundedProtocol
 from sanderling.web.server import ServerAddress, build_server_config, open_socket
-from sanderling.web.state import AppState
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,11 +115,10 @@ def test_connection_survives_many_from_another_address() -> None:
     ("proxies", "seen"), [((), "127.0.0.1"), (("10.0.0.0/8",), "127.0.0.1"), (("127.0.0.1",), "9.9.9.9")]
 )
 def test_forwarded_headers_are_trusted_only_from_named_proxies(
-    app_state: AppState, proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
+    proxies: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # set in containers for other servers
-    monkeypatch.setattr("sanderling.web.server.build_app", lambda *_: echo)
-    config = build_server_config(app_state, ServerAddress(trusted_proxies=proxies))
+    config = build_server_config(echo, ServerAddress(trusted_proxies=proxies))
     assert config.http is BoundedProtocol
     config.lifespan = "off"
     with run_server(config) as port:

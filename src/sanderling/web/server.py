@@ -5,11 +5,14 @@ import contextlib
 import ipaddress
 import signal
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import uvicorn
 from msgspec import Struct
+from msgspec.structs import replace
+from starlette.types import ASGIApp
 
 from sanderling.errors import UsageError
 from sanderling.search.background_indexer import start_indexer_process
@@ -19,6 +22,7 @@ from sanderling.web.app import build_app
 from sanderling.web.auth import AuthStore
 from sanderling.web.connections import BoundedProtocol
 from sanderling.web.crawl_view import CollectionCrawlView
+from sanderling.web.replay.replay_app import build_replay_app
 from sanderling.web.state import AppState, SearchService
 
 SHUTDOWN_SECONDS = 3
@@ -30,6 +34,7 @@ class ServerAddress(Struct, frozen=True):
     port: int = 8420
     host_names: tuple[str, ...] = ()  # allowed Host names, in addition to IP addresses and localhost
     trusted_proxies: tuple[str, ...] = ()  # proxies whose X-Forwarded-For and -Proto are trusted
+    replay_ports: tuple[int, ...] = ()  # of the replay of stored pages, the first that is free; none: no replay
 
     @property
     def is_public(self) -> bool:
@@ -68,17 +73,49 @@ def serve(
     if password:
         report(f"password for the settings page (shown only once): {password}")
     report(f"http://{host}:{port}/")
+    stop_replay = start_replay(
+        app_state, address, lambda replay_port: report(f"replay, Memento and CDX: http://{host}:{replay_port}/")
+    )
     indexer = start_indexer_process(folder) if keep_index else None
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, so that resources are closed
     try:
         with contextlib.suppress(KeyboardInterrupt):  # the usual way to stop a server
             run_server(app_state, address, [listener])
     finally:
+        stop_replay()
         if indexer is not None:
             indexer.terminate()
             indexer.join()
         app_state.event_log.close()
         app_state.auth_store.close()
+
+
+def start_replay(app_state: AppState, address: ServerAddress, report: Callable[[int], None]) -> Callable[[], None]:
+    """Serve replay in a thread, if it has a port. Returns a function that stops it."""
+    listener = _open_first_socket(address)
+    if listener is None:
+        return lambda: None
+    app_state.replay_port = listener.getsockname()[1]
+    server = uvicorn.Server(build_server_config(build_replay_app(app_state, address.host_names), address))
+    thread = threading.Thread(target=server.run, args=([listener],), name="replay", daemon=True)
+    thread.start()
+    report(app_state.replay_port)
+
+    def stop() -> None:
+        server.should_exit = True
+        thread.join(SHUTDOWN_SECONDS)
+
+    return stop
+
+
+def _open_first_socket(address: ServerAddress) -> socket.socket | None:
+    for number, port in enumerate(address.replay_ports, 1):
+        try:
+            return open_socket(replace(address, port=port))
+        except UsageError:
+            if number == len(address.replay_ports):
+                raise
+    return None
 
 
 def open_socket(address: ServerAddress) -> socket.socket:
@@ -92,20 +129,22 @@ def open_socket(address: ServerAddress) -> socket.socket:
     except OSError as error:
         listener.close()
         raise UsageError(
-            f"cannot serve on {address.host} port {address.port}: {error.strerror}; try --port 0"
+            f"cannot serve on {address.host} port {address.port}: {error.strerror};"
+            " try another port, or 0 for any free one"
         ) from None
     listener.listen(BACKLOG)
     return listener
 
 
 def run_server(app_state: AppState, address: ServerAddress, sockets: Sequence[socket.socket]) -> None:
-    asyncio.run(uvicorn.Server(build_server_config(app_state, address)).serve(sockets=list(sockets)))
+    config = build_server_config(build_app(app_state, address.host_names), address)
+    asyncio.run(uvicorn.Server(config).serve(sockets=list(sockets)))
 
 
-def build_server_config(app_state: AppState, address: ServerAddress) -> uvicorn.Config:
+def build_server_config(app: ASGIApp, address: ServerAddress) -> uvicorn.Config:
     """Build the configuration. Forwarded headers are trusted only from named proxies."""
     return uvicorn.Config(
-        build_app(app_state, address.host_names),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,

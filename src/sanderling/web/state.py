@@ -69,6 +69,7 @@ class AppState(Struct):
     auth_store: AuthStore
     clock: Callable[[], float] = time.time
     is_public: bool = False  # reachable from other machines: only search is open without login
+    replay_port: int = 0  # 0: no replay
 
     @property
     def is_tracking(self) -> bool:

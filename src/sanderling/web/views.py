@@ -15,9 +15,11 @@ from sanderling.search.feedback.learn import list_top_weights
 from sanderling.search.feedback.unmet_queries import list_unmet_queries
 from sanderling.web.queries.signal_stats import list_signals
 from sanderling.web.rendering import render_template
+from sanderling.web.replay.replay_url import build_replay_path
 from sanderling.web.sanitize import build_content_policy, is_embeddable, make_nonce, sanitize_page
 from sanderling.web.state import DAY_SECONDS, get_app_state, get_session
 from sanderling.web.tracking import can_track, get_client_id, is_own_query, set_client_cookie
+from sanderling.web.view_models import StoredBody
 
 PageHandler = Callable[[Request], Response]
 CHANGE_KINDS = tuple(map(str, ChangeKind))
@@ -73,10 +75,19 @@ def view_page(request: Request) -> Response:
             [UserEvent(client, UserAction.CLICK, app_state.clock(), query_id, url, position=position)]
         )
     context = {"body": body, "page": app_state.crawl_view.get_page(url), "query_id": query_id, "position": position,
-             "tracking": bool(client), "q": request.query_params.get("q", "")[:400]}  # fmt: skip
+             "tracking": bool(client), "q": request.query_params.get("q", "")[:400],
+             "replay_url": _build_replay_url(request, body)}  # fmt: skip
     response = render_template(request, "view.html", context)
     set_client_cookie(response, request, client)
     return response
+
+
+def _build_replay_url(request: Request, body: StoredBody) -> str:
+    """Return the address of the page in the replay; empty if there is none, or a proxy is in front."""
+    port, host = get_app_state(request).replay_port, request.url.hostname or ""
+    if not port or request.url.scheme == "https":
+        return ""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{build_replay_path(body.url, body.at)}"
 
 
 def stored_page(request: Request) -> Response:
