@@ -28,8 +28,11 @@ if TYPE_CHECKING:
         DiskFull,
         MissingExtra,
         SanderlingError,
+        SinkUnavailable,
         UsageError,
     )
+    from sanderling.export.sink import Sink, SinkBatch, SinkColumn, SinkOptions
+    from sanderling.plugins.protocols import PageSource
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,9 +48,15 @@ __all__ = [
     "DiskFull",
     "MissingExtra",
     "Page",
+    "PageSource",
     "PageVersion",
     "SanderlingError",
     "Settings",
+    "Sink",
+    "SinkBatch",
+    "SinkColumn",
+    "SinkOptions",
+    "SinkUnavailable",
     "UsageError",
     "crawl",
     "open",
@@ -61,8 +70,13 @@ _MODULES = {
     "CrawlRun": "api.crawl_run",
     "Diff": "api.change",
     "Page": "api.page",
+    "PageSource": "plugins.protocols",
     "PageVersion": "api.page",
     "Settings": "api.crawl_settings",
+    "Sink": "export.sink",
+    "SinkBatch": "export.sink",
+    "SinkColumn": "export.sink",
+    "SinkOptions": "export.sink",
     "open_async": "api.aio",
 }
 _RENAMED = {"crawl": ("api.collection_access", "crawl_site"), "open": ("api.collection_access", "open_collection")}

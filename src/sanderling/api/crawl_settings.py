@@ -36,6 +36,7 @@ class SettingValues(TypedDict, total=False):
     scope: Literal["page", "prefix", "host", "domain", "any"]
     include: Sequence[str]
     exclude: Sequence[str]
+    filter: Sequence[str]
     sitemaps: bool
     depth: int | str
     limit: int

@@ -1,15 +1,19 @@
 """Notifications about changes by mail, webhook, or chat. Empty diffs and error pages are not sent."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from sanderling.changes.feed import ReportedChange, summarize_change
 from sanderling.errors import MissingExtra, UsageError
+from sanderling.plugins.plugin_registry import PluginGroup, list_plugin_names, load_plugin
+from sanderling.plugins.protocols import Notifier
 from sanderling.terminal import strip_control_characters
 
 if TYPE_CHECKING:
     from apprise import Apprise
 
+_log = logging.getLogger(__name__)
 MAX_LISTED_CHANGES = 50  # in a message
 SUBJECT_FORMAT = "Sanderling: {count} changed page{s}{times}"
 
@@ -32,8 +36,42 @@ class _AppriseSender:
         return self.apprise.notify(body=body, title=title, body_format="text")
 
 
+class _PluginSender:
+    """Sends with the notifiers of plugins, and the rest with another sender."""
+
+    def __init__(self, notifiers: Sequence[tuple[str, Notifier]], rest: AlertSender | None) -> None:
+        self.notifiers, self.rest = notifiers, rest
+
+    def notify(self, body: str, title: str) -> object:
+        sent = [_notify(notifier, target, title, body) for target, notifier in self.notifiers]
+        return all(sent) and (self.rest is None or bool(self.rest.notify(body, title)))
+
+
+def _notify(notifier: Notifier, target: str, title: str, body: str) -> bool:
+    try:
+        notifier(target, title, body)
+    except Exception as error:  # noqa: BLE001 code of strangers: an error is a message that was not sent
+        _log.warning("%s was not notified: %s", _redact_address(target), type(error).__name__)
+        return False
+    return True
+
+
 def open_sender(targets: Sequence[str]) -> AlertSender:
-    """Open a sender to apprise URLs (mailto://, json://, slack:// ...)."""
+    """Open a sender to apprise URLs (mailto://, json://, slack:// ...), and to those of plugins."""
+    names = set(list_plugin_names(PluginGroup.NOTIFIERS))
+    notifiers = [
+        (target, load_plugin(PluginGroup.NOTIFIERS, target.partition("://")[0]))
+        for target in targets
+        if target.partition("://")[0] in names
+    ]
+    if not notifiers:
+        return _open_apprise(targets)
+    own = {target for target, _ in notifiers}
+    rest = [target for target in targets if target not in own]
+    return _PluginSender(notifiers, _open_apprise(rest) if rest else None)
+
+
+def _open_apprise(targets: Sequence[str]) -> AlertSender:
     try:
         import apprise
     except ImportError:

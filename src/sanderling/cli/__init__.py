@@ -47,6 +47,7 @@ COMMAND_GROUPS = {
         "sink": "send pages to files, PostgreSQL, or a webhook, and follow the collection",
         "delete": "delete pages permanently and keep them out",
         "verify": "check a collection for damage, and repair it",
+        "plugins": "list installed plugins: URL filters, extractors, sinks, orderings, and so on",
         "settings": "list all settings with value, flag, and environment variable",
     },
     "specialists": {

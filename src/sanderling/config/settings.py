@@ -29,6 +29,7 @@ class ScopeSettings(Struct, frozen=True):
     include: Annotated[Texts, Meta(description="crawl only URLs that match this regular expression (repeatable)")] = ()
     sitemaps: Annotated[Switch, Meta(description="also discover pages in sitemaps and feeds (default on)")] = True
     exclude: Annotated[Texts, Meta(description="skip URLs that match this regular expression (repeatable)")] = ()
+    filter: Annotated[Texts, Meta(description="URL filter of a plugin; see sanderling plugins (repeatable)")] = ()
 
 
 class LimitSettings(Struct, frozen=True):

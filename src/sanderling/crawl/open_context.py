@@ -28,6 +28,7 @@ from sanderling.frontier.pattern_store import load_repeated_content
 from sanderling.frontier.url_cache import EvictionPolicy, UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.models import Url
+from sanderling.plugins.url_rules import load_url_rules
 from sanderling.revisit.change_lists import ChangeLists
 from sanderling.revisit.intervals import SETTINGS_OWNER, build_setting_rules
 from sanderling.revisit.missing_pages import NoticeClusters
@@ -199,6 +200,7 @@ def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
         blocklist=compile_patterns(CollectionMeta(db).blocked_patterns),
         start_depths=depths.start_depths,
         repeated_content=load_repeated_content(db, plan.request.limits.repeat_limit),
+        plugin_rules=load_url_rules(plan.request.scope.filter),
     )
 
 

@@ -31,7 +31,7 @@ from sanderling.frontier.politeness import Politeness
 from sanderling.models import Reason
 from sanderling.revisit.intervals import RevisitBudget, parse_budget
 from sanderling.revisit.policies.policy import RevisitPolicy
-from sanderling.revisit.policies.policy_registry import POLICIES
+from sanderling.revisit.policies.policy_registry import POLICIES, find_policy
 from sanderling.urls.depth_policy import parse_depth
 from sanderling.urls.normalize import NormalizedUrl, find_rejection_reason, get_host, get_hostname, normalize_url
 from sanderling.urls.scope import compile_pattern
@@ -211,9 +211,11 @@ def build_politeness(request: CrawlRequest) -> Politeness:
 
 
 def get_policy(name: str) -> RevisitPolicy:
-    if name not in POLICIES:
+    """Return a revisit policy by name, also one of a plugin. Raises UsageError."""
+    policy = find_policy(name)
+    if policy is None:
         raise UsageError(f"unknown revisit policy {name!r}{suggest_or_list_names(name, list(POLICIES))}")
-    return POLICIES[name]
+    return policy
 
 
 def get_budget(request: CrawlRequest) -> RevisitBudget | None:

@@ -31,6 +31,7 @@ from sanderling.crawl.stop import CrawlProgress
 from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.fetch.dns import DnsResolver
 from sanderling.monitor.page_fields import parse_field_definitions
+from sanderling.plugins.url_rules import load_url_rules
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
 from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
 from sanderling.storage.queries import count_session_pages
@@ -98,6 +99,7 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
         parse_seed(text)
     parse_depth_limit(request.limits.depth)
     build_scope_rule((), ScopeKind(request.scope.scope), request.scope.include, request.scope.exclude)
+    load_url_rules(request.scope.filter)
     get_policy(request.revisit.policy)
     get_budget(request)
     build_fetch_settings(request)

@@ -13,6 +13,7 @@ from sanderling.export.file_sink import FileSink
 from sanderling.export.postgres_sink import PostgresSink
 from sanderling.export.sink import Sink, SinkFollower, SinkOptions, list_columns, lock_sink_state
 from sanderling.export.webhook_sink import WebhookSink
+from sanderling.plugins.plugin_registry import PluginGroup, has_plugin, load_plugin
 from sanderling.storage.collection import open_collection_read_only
 
 POLL_SECONDS = 2.0
@@ -23,7 +24,7 @@ SINKS: dict[str, Callable[[SinkOptions], Sink]] = {
     "http": WebhookSink,
     "https": WebhookSink,
 }
-"""Sinks by scheme; other addresses are folders of files."""
+"""Sinks by scheme, besides those of plugins; other addresses are folders of files."""
 
 
 class SinkRequest(Struct, frozen=True):
@@ -48,7 +49,10 @@ class SinkReport(Struct, frozen=True):
 def open_sink(options: SinkOptions) -> Sink:
     """Open a sink. Raises UsageError for a target that cannot work, SinkUnavailable for one that does not now."""
     scheme, separator, _ = options.target.partition("://")
-    return SINKS.get(scheme if separator else "", FileSink)(options)
+    build: Callable[[SinkOptions], Sink] = SINKS.get(scheme if separator else "", FileSink)
+    if separator and scheme not in SINKS and has_plugin(PluginGroup.SINKS, scheme):
+        build = load_plugin(PluginGroup.SINKS, scheme)
+    return build(options)
 
 
 def run_sink(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sanderling.frontier.repeated_content import RepeatedContent
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, Host, Reason, Url, UrlRole, UrlSource, UrlState
+from sanderling.plugins.url_rules import NamedRule, find_rule_rejection
 from sanderling.urls.dust import DustRule, rewrite_url
 from sanderling.urls.normalize import get_host
 from sanderling.urls.pattern_budget import PatternBudget
@@ -36,7 +37,9 @@ class UrlFilter:
         blocklist: re.Pattern[str] | None = None,  # URLs that a user deleted
         start_depths: Mapping[str, int] | None = None,  # depth of seeds, if not 0
         repeated_content: RepeatedContent | None = None,
+        plugin_rules: Sequence[NamedRule] = (),
     ) -> None:
+        self.plugin_rules = plugin_rules
         self.scope_rule = scope_rule
         self.depth_limit = depth_limit
         self.pattern_budget = pattern_budget or PatternBudget()
@@ -127,11 +130,13 @@ class UrlFilter:
             detail = find_trap(url, now) or self.pattern_budget.count_url(url)
             if detail:
                 return Reason.TRAP, detail
-        if self.full_hosts and get_host(url) in self.full_hosts:
-            return Reason.HOST_LIMIT, ""
-        if self.failed_hosts:
-            return self.failed_hosts.get(get_host(url), Reason.NONE), ""
-        return reason, ""
+        if self.plugin_rules and (detail := find_rule_rejection(self.plugin_rules, url, depth)):
+            return Reason.EXCLUDED, detail
+        return self._find_host_rejection(url) if self.full_hosts or self.failed_hosts else (reason, "")
+
+    def _find_host_rejection(self, url: Url) -> tuple[Reason, str]:
+        host = get_host(url)
+        return (Reason.HOST_LIMIT if host in self.full_hosts else self.failed_hosts.get(host, Reason.NONE)), ""
 
     def find_requisite_rejection(self, url: Url, now: float) -> tuple[Reason, str]:
         """Return the reason not to fetch a page requisite: like a page, but from any host and at any depth."""

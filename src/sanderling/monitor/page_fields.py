@@ -20,6 +20,8 @@ from sanderling.html.reading import MAX_READABLE_BYTES, collect_structured_data
 from sanderling.http.content_type import parse_charset, parse_mime_type
 from sanderling.monitor.page_values import parse_number, parse_text_values
 from sanderling.monitor.part_selector import (
+    MAX_MATCHES,
+    MAX_PART_LENGTH,
     PartSelector,
     find_elements,
     get_item_text,
@@ -29,8 +31,10 @@ from sanderling.monitor.part_selector import (
     select_json,
     select_text,
 )
+from sanderling.plugins.plugin_registry import PluginGroup, load_plugin
 from sanderling.warc.warc_reader import StoredRecord
 
+PLUGIN_PREFIX = "plugin:"
 URL_ATTRIBUTES = ("href", "src", "content", "data-src", "action")
 match_definition = re.compile(r"\s*+(\w[\w.-]*+)\s*+(?::\s*+(\w*+)\s*+)?=(.*)", re.DOTALL).fullmatch
 EXAMPLES = "price='css:.price', price:price='css:.price', title='json:$..headline' or sku='re:SKU: (.+)'"
@@ -57,10 +61,19 @@ def parse_field_definitions(texts: Iterable[str]) -> tuple[FieldDefinition, ...]
         fields.pop(name, None)
         if expression:
             try:
-                fields[name] = FieldDefinition(name, parse_part_selector(expression), type_name)
+                fields[name] = FieldDefinition(name, _parse_selector(expression), type_name)
             except UsageError as error:
                 raise UsageError(f"--fields {name}: {error}") from None
     return tuple(fields.values())
+
+
+def _parse_selector(text: str) -> PartSelector:
+    """Parse a selector of a field; `plugin:NAME` is an extractor. Raises UsageError."""
+    if not text.startswith(PLUGIN_PREFIX):
+        return parse_part_selector(text)
+    name = text.removeprefix(PLUGIN_PREFIX).strip()
+    load_plugin(PluginGroup.EXTRACTORS, name)
+    return PartSelector("plugin", name)
 
 
 def list_field_texts(fields: Mapping[str, str] | Iterable[str]) -> list[str]:
@@ -132,12 +145,20 @@ def _select_texts(selector: PartSelector, source: FieldSource) -> list[str]:
         return [value if isinstance(value, str) else _encode(value) for value in _select_data(selector, source)]
     if selector.language == "regex":
         return select_text(source.text, selector)
+    if selector.language == "plugin":
+        value = _run_extractor(selector, source)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        return [(one if isinstance(one, str) else _encode(one))[:MAX_PART_LENGTH] for one in values[:MAX_MATCHES]]
     tree = source.tree
     return select_elements(tree, selector) if tree is not None else []
 
 
 def _select_data(selector: PartSelector, source: FieldSource) -> list[object]:
     return [value for value in select_json(source.data, selector) if value is not None]
+
+
+def _run_extractor(selector: PartSelector, source: FieldSource) -> object:
+    return load_plugin(PluginGroup.EXTRACTORS, selector.expression)(source)
 
 
 def _encode(value: object) -> str:
@@ -198,6 +219,9 @@ def _read_json(selector: PartSelector, source: FieldSource) -> object:
     """Return the first value of a JSON path as it is; of other selectors, the first match parsed as JSON."""
     if selector.language == "json":
         return next(iter(_select_data(selector, source)), None)
+    if selector.language == "plugin":
+        text = _encode(_run_extractor(selector, source))
+        return parse_json(text) if len(text) <= MAX_PART_LENGTH else None
     found = _select_first(selector, source)
     return parse_json(found) if found else None
 

@@ -22,7 +22,7 @@ from sanderling.cli.progress import (
     warn_about_damage,
 )
 from sanderling.cli.seeds import warn_about_sandbox
-from sanderling.config.loader import build_group, suggest_or_list_names
+from sanderling.config.loader import build_group
 from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
     AssignmentSettings,
@@ -40,10 +40,8 @@ from sanderling.config.settings import (
 from sanderling.config.time_format import format_iso, format_short
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, list_due_pages, refresh
-from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.request import CrawlRequest, get_policy
 from sanderling.crawl.stop import FinishReason
-from sanderling.errors import UsageError
-from sanderling.revisit.policies.policy_registry import POLICIES
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import has_schedule
@@ -94,10 +92,7 @@ def run(call: CommandCall) -> int:
     request = load_request(call)
     if call.args.similar:
         request = replace(request, selected=frozenset(find_saved(call.collection, call.args.similar)))
-    if request.revisit.policy not in POLICIES:
-        raise UsageError(
-            f"unknown policy {request.revisit.policy!r}{suggest_or_list_names(request.revisit.policy, list(POLICIES))}"
-        )
+    get_policy(request.revisit.policy)
     if call.args.dry_run:
         return print_dry_run(call, request, mode)
     warn_about_sandbox(call, request.rendering)

@@ -27,6 +27,7 @@ from sanderling.frontier.ordering.simple import (
 )
 from sanderling.frontier.ordering.topic import Topic
 from sanderling.frontier.ordering.weighted import WeightedOrdering
+from sanderling.plugins.plugin_registry import PluginGroup, has_plugin, load_plugin
 
 DEFAULT_ORDERING = "pagerank"  # best in benchmarks (docs/measurements/benchmarks.md)
 DEFAULT_FOCUSED_ORDERING = "shark"  # best focused ordering
@@ -123,26 +124,37 @@ ORDERINGS: Mapping[str, OrderingDefinition] = {
 }
 
 
+def find_ordering(name: str) -> OrderingDefinition | None:
+    """Return an ordering by name, also one of a plugin. None: there is none."""
+    if name in ORDERINGS or not has_plugin(PluginGroup.ORDERINGS, name):
+        return ORDERINGS.get(name)
+    return OrderingDefinition(_build_without_inputs(load_plugin(PluginGroup.ORDERINGS, name)), "from a plugin")
+
+
 def parse_ordering(text: str, inputs: OrderingInputs | None = None) -> Ordering:
     """Build the ordering named by `--order`. Raises UsageError with the valid names."""
     inputs = inputs or OrderingInputs()
     parts = [TERM_PATTERN.fullmatch(part) for part in text.split("+")]
-    terms = [(float(match[1] or 1.0), match[2]) for match in parts if match and match[2] in ORDERINGS]
+    terms = [
+        (float(match[1] or 1.0), match[2], definition)
+        for match in parts
+        if match and (definition := find_ordering(match[2]))
+    ]
     if len(terms) < len(parts):
         raise UsageError(
             f"unknown ordering {text!r}; choose from {', '.join(ORDERINGS)}, or a mix such as pagerank+sitemap"
             " or 0.7*opic+0.3*breadth"
         )
-    for _, name in terms:
-        if not inputs.has_requirement(ORDERINGS[name].requirement):
-            raise UsageError(f"--order {name} needs {ORDERINGS[name].requirement}")
+    for _, name, definition in terms:
+        if not inputs.has_requirement(definition.requirement):
+            raise UsageError(f"--order {name} needs {definition.requirement}")
     if len(terms) == 1:
-        return ORDERINGS[terms[0][1]].build(inputs)
-    unmixable = [name for _, name in terms if not ORDERINGS[name].is_mixable]
+        return terms[0][2].build(inputs)
+    unmixable = [name for _, name, definition in terms if not definition.is_mixable]
     if unmixable:
         mixable = ", ".join(name for name, definition in ORDERINGS.items() if definition.is_mixable)
         raise UsageError(f"{unmixable[0]} cannot be mixed with other orderings; choose from: {mixable}")
-    total = sum(weight for weight, _ in terms)
+    total = sum(weight for weight, _, _ in terms)
     if total <= 0:
         raise UsageError(f"the weights of {text!r} add up to 0; write for example 0.7*opic+0.3*breadth")
-    return WeightedOrdering([(weight / total, ORDERINGS[name].build(inputs)) for weight, name in terms])
+    return WeightedOrdering([(weight / total, definition.build(inputs)) for weight, _, definition in terms])
