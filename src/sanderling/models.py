@@ -1,7 +1,4 @@
-"""Records passed between packages, and the enums of URL states.
-
-Frozen msgspec structs can be sent over a pipe, a socket or a Ray object store.
-"""
+"""Records passed between packages, also over a pipe, a socket, or a Ray object store, and the enums of URL states."""
 
 from enum import StrEnum
 from typing import NewType
