@@ -1,13 +1,20 @@
+import os
 import re
 import shlex
+import subprocess
+import sys
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 from tests.support.output import read_json_lines
+from tests.support.site import Site, html
 
 from sanderling.cli import COMMAND_GROUPS, COMMANDS, main
 from sanderling.cli.arguments import build_parser, fill_parser, import_command, parse_call
+from sanderling.errors import SanderlingError
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,3 +79,22 @@ def test_common_flags_may_precede_the_command(
     assert read_json_lines(capsys)[0]["pages"] == 2
     assert main(["-C", "status"]) == 4
     assert "there is no command '-C'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kilobytes", [60_000, 80_000, 300_000])
+def test_crawl_with_too_little_memory_ends_with_a_sentence(tmp_path: Path, kilobytes: int) -> None:
+    program = "import sys; from sanderling.cli import main; sys.exit(main())"
+    with Site({"/": html("/a", text="start"), "/a": html(text="a")}) as site:
+        command = [sys.executable, "-c", program, "crawl", site.root + "/", "-C", str(tmp_path), "--allow-private"]
+        done = subprocess.run(
+            ["sh", "-c", f'ulimit -v {kilobytes} && exec "$@"', "sh", *command, "--delay", "0"],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert "Traceback" not in done.stderr
+    if done.returncode:  # enough memory is a matter of chance: libraries are loaded when they are needed
+        assert done.returncode == SanderlingError.exit_code
+        assert done.stderr.splitlines()[-1].startswith("sanderling: not enough memory (")

@@ -302,3 +302,15 @@ def test_pages_are_deleted(tmp_path: Path, store: str) -> None:
             assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'forgotten'")} >= {
                 site.root + "/p3"
             }
+
+
+def test_url_patterns_are_stored(tmp_path: Path, store: str) -> None:
+    with Site({"/": html(*(f"/x?id={n}" for n in range(300)))}) as site:
+        site.pages.update({f"/x?id={n}": html(text="no events") for n in range(300)})
+        request = structs.replace(build_request(site, store), limits=LimitSettings(repeat_limit=60))
+        first = crawl(tmp_path, request)
+        assert first.skipped + first.pages == 301
+        with open_collection_read_only(tmp_path) as collection:
+            assert collection.db.execute("SELECT count(*) FROM patterns").fetchone() == (1,)
+            assert {row.reason for row in load_skipped_urls(collection.db)} <= {"repeated_content"}
+        assert crawl(tmp_path, request).pages >= first.pages

@@ -26,6 +26,7 @@ MAX_TOTAL_CONTENTS = 2_000_000  # 8 MB
 MAX_PATTERNS = 20_000  # the ones without a page for the longest time are dropped; about 10 MB
 MAX_EXHAUSTED = 200_000
 MAX_LED_PATTERNS = 8
+MAX_LEADING_PAGES = 10_000  # of a batch
 SAVE_INTERVAL = 50  # pages of a pattern between two writes of its state; at most so many are forgotten by a crash
 
 
@@ -93,6 +94,8 @@ class RepeatedContent:
 
     def record_leads(self, entries: Iterable[FrontierEntry]) -> None:
         """Note which pages of the current batch lead to new pages: they are useful even if their content is known."""
+        if len(self._leads) >= MAX_LEADING_PAGES:  # an import ends no batch
+            self._leads.clear()
         for entry in entries if self.repeat_limit else ():
             candidate = entry.candidate
             if not entry.reason and candidate.role is UrlRole.PAGE and candidate.referrer_id:

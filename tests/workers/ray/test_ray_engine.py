@@ -213,7 +213,7 @@ def head() -> Iterator[HeadNode]:
 
 
 def test_head_that_dies_and_returns_loses_no_page(
-    tmp_path: Path, head: HeadNode, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, head: HeadNode, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "10")  # shorter than the default
     with GatedSite(tree(PAGES)) as site:
@@ -231,6 +231,10 @@ def test_head_that_dies_and_returns_loses_no_page(
         assert crawling.summary is not None, crawling.failure
         assert (crawling.summary.finish_reason, crawling.summary.pages) == ("done", PAGES)
         assert "was lost" in (tmp_path / "logs" / "crawl.log").read_text()
+        lost, *_, available = [record.message for record in caplog.records if "Ray cluster" in record.message]
+        assert f"Ray cluster at {head.address} unavailable since" in lost
+        assert "then the crawl stops with exit code 17 and the same command resumes it" in lost
+        assert "available again" in available
         check_stored(tmp_path, site)
 
 

@@ -3,6 +3,7 @@
 If the driver process dies, all workers are lost and their URLs requeued; the next driver waits for the cluster.
 """
 
+import logging
 import secrets
 import selectors
 import socket
@@ -42,10 +43,12 @@ from sanderling.workers.worker_protocol import (
     send_buffered,
 )
 
+log = logging.getLogger(__name__)
 RECONNECT_TIMEOUT_SECONDS = 300.0  # for a cluster that was lost
 RETRY_SECONDS = 1.0  # between two attempts
 CONNECT_TIMEOUT_SECONDS = 90.0  # Ray may wait forever for a node that is starting
 GRACE_SECONDS = 15.0
+MAX_DETAIL_LENGTH = 150
 
 
 class RayEngine:
@@ -153,6 +156,11 @@ class RayEngine:
             case ClusterFailed(detail):
                 self.driver.error = detail
             case ClusterReady():
+                if self.lost_at:
+                    log.warning(
+                        "Ray cluster available again at %s; its URLs are fetched by new workers",
+                        time.strftime("%H:%M:%S"),
+                    )
                 self.driver.is_ready, self.lost_at = True, 0.0
                 self._flush()
         return []
@@ -167,6 +175,15 @@ class RayEngine:
         self.retry_at = now + RETRY_SECONDS
         if driver.is_ready:
             self.lost_at = now
+            log.warning(
+                "Ray cluster at %s unavailable since %s (%s); retrying for %d minutes, then the crawl stops with exit"
+                " code %d and the same command resumes it",
+                self.connect_command.address,
+                time.strftime("%H:%M:%S"),
+                detail.rpartition("] ")[2].split(". ")[0].rstrip(".")[:MAX_DETAIL_LENGTH],  # without prefix of its log
+                RECONNECT_TIMEOUT_SECONDS // 60,
+                ClusterUnavailable.exit_code,
+            )
             # Labels are not checked again: their nodes may be lost, too.
             self.connect_command = msgspec.structs.replace(self.connect_command, labels=())
             self.unsent_frames.clear()
