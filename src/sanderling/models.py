@@ -93,7 +93,7 @@ class Reason(StrEnum):
     MIGRANT_REFUSED = "host_refused"  # a migrant rejected our message
     DIGEST_MISMATCH = "digest_mismatch"  # a migrant sent a body that does not match its digest
     FALSE_UNCHANGED = "host_lied"  # a migrant reported a changed page as unchanged
-    RENDER_TIMEOUT = "render_timeout"  # a script of the page does not return
+    RENDER_TIMEOUT = "render_timeout"  # in the browser: a script of the page does not return
     RENDER_MEMORY = "render_memory"  # the page used too much memory
     RENDER_CRASHED = "render_crashed"  # the browser ended, several times
 
