@@ -299,3 +299,10 @@ def test_pages_continue_after_a_url(folder: Path, site: Site) -> None:
         urls = [page.url for page in collection.pages()]
         assert [page.url for page in collection.pages(after=urls[0])] == urls[1:]
         assert "<title>" in collection.page(urls[0]).source
+
+
+def test_links_have_their_text_and_the_pages_that_link_back(folder: Path, site: Site) -> None:
+    with sanderling.open(folder) as collection:
+        links = collection.links(site.root + "/")
+        assert (f"{site.root}/high", "high water") in {(link.url, link.anchor) for link in links.outgoing}
+        assert collection.links(site.root + "/high").incoming == (site.root + "/",)

@@ -14,6 +14,7 @@ from sanderling.api.collection_reader import CollectionReader
 from sanderling.api.crawl_run import CrawlRun, StartHook, TickHook
 from sanderling.api.crawl_settings import Settings, SettingValues
 from sanderling.api.page import Page
+from sanderling.api.page_links import PageLinks, load_page_links
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
 from sanderling.crawl.request import CrawlSummary, parse_seed
 from sanderling.crawl.session import crawl
@@ -113,6 +114,10 @@ class Collection(CollectionReader):
         self._stop_abandoned_run()
         urls = [pattern if "*" in pattern else self.page(pattern).url for pattern in patterns]
         return delete_pages(self.folder, DeletionSelection(urls))
+
+    def links(self, url: str) -> PageLinks:
+        """Return the links of a page with their text (`outgoing`), and the pages that link to it (`incoming`)."""
+        return self._read(lambda stored: load_page_links(stored, url))
 
     def similar(
         self, *urls: str, negatives: Sequence[str] = (), threshold: float | None = None, limit: int = 0

@@ -10,6 +10,7 @@ from sanderling.config.time_format import format_iso
 from sanderling.crawl.depth import load_drawn_depths, load_level_counts
 from sanderling.db.connection import Connection
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
+from sanderling.discovery.changefreq import CHANGEFREQS
 from sanderling.html.native import NATIVE
 from sanderling.models import UrlState
 from sanderling.revisit.schedule import summarize_schedule
@@ -46,7 +47,7 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "out_of_scope": totals.out_of_scope,
         "forgetting": meta.is_deletion_unfinished,
         "unlisted": meta.unrecorded_skips,
-        "classes": dict(Counter(name for _, name in load_change_classes(db))),
+        "classes": _count_change_classes(db),
         "changes": _count_changes(db, time.time()),
         "order": meta.ordering,
         "depths": load_drawn_depths(db),
@@ -65,6 +66,12 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
             "command": run[3],
         },
     }
+
+
+def _count_change_classes(db: Connection) -> dict[str, int]:
+    """Count pages by how often they change, most often first."""
+    counts = Counter(name for _, name in load_change_classes(db))
+    return {name: counts[name] for name in CHANGEFREQS if counts[name]}
 
 
 def _count_changes(db: Connection, now: float) -> dict[str, int]:

@@ -56,8 +56,9 @@ def test_visits_links_and_changes_of_a_page(api: TestClient, crawled_site: Crawl
     visits = api.get("page/visits", params={"url": url}).json()
     assert [visit["changed"] for visit in visits] == [True, False]
     assert api.get("page/visits", params={"url": "https://never.example/"}).status_code == 404
-    links = api.get("page/links", params={"url": url}).json()["links"]
-    assert crawled_site.url("/gull") in links
+    links = api.get("page/links", params={"url": url}).json()
+    assert {"url": crawled_site.url("/gull"), "anchor": "to /gull", "nofollow": False} in links["outgoing"]
+    assert crawled_site.url("/") in links["incoming"]
     changes = api.get("changes", params={"kind": "content"}).json()
     assert [change["url"] for change in changes["changes"]] == [url]
     assert changes["total"] == 1

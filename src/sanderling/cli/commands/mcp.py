@@ -6,10 +6,10 @@ import importlib.util
 import logging
 
 from sanderling.api.aio import AsyncCollection
+from sanderling.api.collection_access import Collection
 from sanderling.api.crawl_settings import Settings
 from sanderling.cli.arguments import CommandCall, print_message
 from sanderling.errors import MissingExtra, UsageError
-from sanderling.storage.collection import open_collection_read_only
 
 HELP = "Serve a collection to language models (MCP): search, read as Markdown, changes, diffs, history."
 EXAMPLES = """\
@@ -34,7 +34,8 @@ def run(call: CommandCall) -> int:
     if not 0 < call.args.port < 65536:
         raise UsageError("--port is a number from 1 to 65535")
     if not call.args.allow_crawl:
-        open_collection_read_only(call.collection).close()  # raises CollectionError now, not at the first question
+        with Collection(call.collection) as collection_now:
+            next(collection_now.pages(), None)  # raises CollectionError now, not at the first question
     from sanderling.api.mcp_server import build_mcp_server
 
     logging.getLogger("mcp").setLevel(logging.WARNING)

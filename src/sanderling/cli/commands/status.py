@@ -2,12 +2,10 @@
 
 import argparse
 
-from sanderling.api.status_report import describe_collection
+from sanderling.api.collection_access import Collection
 from sanderling.cli.arguments import CommandCall, fold_line, print_json
 from sanderling.cli.progress import format_size
 from sanderling.config.time_format import shorten_iso
-from sanderling.discovery.changefreq import CHANGEFREQS
-from sanderling.storage.collection import open_collection_read_only
 
 HELP = "Show the size and state of a collection, remaining work, and delayed hosts."
 EXAMPLES = """\
@@ -31,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None: ...
 
 def run(call: CommandCall) -> int:
     """Print the state of the collection."""
-    with open_collection_read_only(call.collection) as collection:
-        state = describe_collection(collection)
+    with Collection(call.collection) as collection:
+        state = collection.status()
     if call.json:
         print_json(state)
     else:
@@ -60,7 +58,7 @@ def _print_status(state: dict[str, object]) -> None:
         print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
-        known = ", ".join(f"{frequencies[name]:,} {name}" for name in CHANGEFREQS if name in frequencies)
+        known = ", ".join(f"{frequencies[name]:,} {name}" for name in frequencies)
         print(f"  {'class':<9} {fold_line(f'{known} (how often pages change)', VALUE_INDENT)}")
     changes = state["changes"]
     assert isinstance(changes, dict)

@@ -10,7 +10,6 @@ from sanderling.cli.arguments import CommandCall, print_json, print_message, pri
 from sanderling.config.loader import parse_duration
 from sanderling.config.time_format import format_iso, format_short
 from sanderling.errors import MissingExtra, UsageError
-from sanderling.storage.collection import has_collection
 
 if TYPE_CHECKING:  # the web server is an optional part
     from sanderling.web.rest.api_tokens import TokenStore
@@ -43,7 +42,7 @@ def run(call: CommandCall) -> int:
         raise MissingExtra("serving", "search")
     from sanderling.web.rest.api_tokens import TokenStore
 
-    if not has_collection(call.collection) and not call.collection.is_dir():
+    if not call.collection.is_dir():
         raise UsageError(f"{call.collection} does not exist; give the collection with -C")
     if call.args.action != "list" and not call.args.name:
         raise UsageError(f"no name given: sanderling token {call.args.action} NAME")

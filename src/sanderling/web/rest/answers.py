@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from sanderling.api.page_links import PageLink
 from sanderling.web.rest.crawl_jobs import JobKind, JobState
 
 Time = Annotated[datetime, Meta(tz=True)]
@@ -66,9 +67,12 @@ class VisitEntry(Struct, frozen=True):
     seconds: float
 
 
-class PageLinks(Struct, frozen=True):
+class LinksAnswer(Struct, frozen=True):
+    """Links of a page in order of appearance, and the pages that link to it."""
+
     url: str
-    links: list[str]
+    outgoing: list[PageLink]
+    incoming: list[str]
 
 
 class ChangeEntry(Struct, frozen=True):

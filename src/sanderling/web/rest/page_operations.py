@@ -137,10 +137,10 @@ def list_visits(call: ApiCall) -> list[answers.VisitEntry]:
     ]  # fmt: skip
 
 
-def list_links(call: ApiCall) -> answers.PageLinks:
+def list_links(call: ApiCall) -> answers.LinksAnswer:
     with call.services.open_collection() as collection:
-        page = _find(lambda: collection.page(call.parameters.url))
-        return answers.PageLinks(page.url, page.links)
+        found = _find(lambda: collection.links(call.parameters.url))
+    return answers.LinksAnswer(found.url, list(found.outgoing), list(found.incoming))
 
 
 def list_changes(call: ApiCall) -> answers.ChangeListAnswer:
@@ -218,8 +218,9 @@ PAGE_OPERATIONS = (
         run=list_visits, answer=list[answers.VisitEntry], parameters=VisitParameters,
     ),
     Operation(
-        name="list_links", method="GET", path="/page/links", summary="List the URLs that a page links to",
-        run=list_links, answer=answers.PageLinks, parameters=UrlParameters,
+        name="list_links", method="GET", path="/page/links",
+        summary="List the links of a page, and the pages that link to it",
+        run=list_links, answer=answers.LinksAnswer, parameters=UrlParameters,
     ),
     Operation(
         name="get_diff", method="GET", path="/page/diff", summary="Compare two versions word by word",
