@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TextIO, TypeVar
 from msgspec import Struct
 
 import sanderling
+from sanderling.cli.table_layout import format_row, plan_layout
 from sanderling.config.loader import (
     ENVIRONMENT_PREFIX,
     Setting,
@@ -247,13 +248,14 @@ def format_value(value: object) -> object:
 def print_rows(rows: Iterable[Sequence[object]], header: Sequence[str], empty_message: str = "nothing to show") -> None:
     """Print a plain table, or `empty_message` to standard error.
 
-    Column widths come from the first rows, so that long tables stream.
+    Column widths come from the first rows, so that long tables stream. In a terminal, long columns go below each row.
     """
     text = (tuple("" if cell is None else strip_control_characters(format_value(cell)) for cell in row) for row in rows)
     seen = [tuple(header), *islice(text, MEASURED_ROWS)]
-    widths = [min(MAX_COLUMN_WIDTH, max(len(row[column]) for row in seen)) for column in range(len(header) - 1)]
+    room = get_terminal_size().columns if can_draw(sys.stdout) else 0
+    layout = plan_layout(seen, MAX_COLUMN_WIDTH, room)
     for row in chain(seen, text):
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]))
+        print(format_row(row, layout, room))
     if len(seen) == 1:
         print(empty_message, file=sys.stderr)
 

@@ -80,8 +80,8 @@ def print_schedule(schedule: dict[str, object]) -> None:
     if isinstance(named, dict):
         print_rows([(name, f"{weight:.4f}") for name, weight in named.items()], ("criterion", "weight"))
         print(
-            f"consistency ratio {schedule['consistency_ratio']} (Saaty), {schedule['consistency_ratio_alonso_lamata']}"
-            " (Alonso and Lamata); at most 0.1 is accepted"
+            f"consistency ratio {schedule['consistency_ratio']} (Saaty),"
+            f" {schedule['consistency_ratio_alonso_lamata']} (Alonso, Lamata); at most 0.1 is good"
         )
     last = schedule.get("last")
     if isinstance(last, dict) and last:
