@@ -37,6 +37,7 @@ def build_page_routes() -> list[BaseRoute]:
         Route("/stored", views.stored_page),
         Route("/stored/part", views.stored_resource),
         Route("/stored/file", views.stored_file),
+        Route("/stored/screenshot", views.stored_screenshot),
         Route("/history", views.history_page),
         Route("/diff", views.diff_page),
         Route("/changes", views.changes_page),

@@ -13,7 +13,9 @@ from sanderling.db.connection import Connection, close_on_finalize
 from sanderling.storage.collection import StoredCollection, open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.reports import get_last_visit_id
+from sanderling.storage.screenshots import load_screenshot
 from sanderling.storage.signal_log import Signal, SignalEvent, load_last_events
+from sanderling.warc.warc_reader import StoredRecord
 from sanderling.web.crawl_process import CrawlProcess
 from sanderling.web.queries import dashboard, timeline
 from sanderling.web.queries.dashboard import CrawlTotals
@@ -147,6 +149,10 @@ class CollectionCrawlView:
 
     def load_body(self, url: str, visit: int = 0, at: float = 0.0) -> StoredBody | None:
         return timeline.load_body(self.db, self.folder / "archive", url, visit, at)
+
+    def load_screenshot(self, url: str, visit: int = 0) -> StoredRecord | None:
+        """Load the screenshot of a visit, else of the last version. None: there is none."""
+        return load_screenshot(self.db, self.folder / "archive", timeline.resolve_url_id(self.db, url), visit)
 
     def find_last_versions(self, url: str) -> tuple[int, int]:
         return timeline.find_last_versions(self.db, url)

@@ -74,8 +74,10 @@ def view_page(request: Request) -> Response:
         app_state.event_log.record_events(
             [UserEvent(client, UserAction.CLICK, app_state.clock(), query_id, url, position=position)]
         )
-    context = {"body": body, "page": app_state.crawl_view.get_page(url), "query_id": query_id, "position": position,
-             "tracking": bool(client), "q": request.query_params.get("q", "")[:400],
+    has_screenshot = app_state.crawl_view.load_screenshot(url, body.visit) is not None
+    context = {"body": body, "page": app_state.crawl_view.get_page(url), "has_screenshot": has_screenshot,
+             "query_id": query_id, "position": position, "tracking": bool(client),
+             "q": request.query_params.get("q", "")[:400],
              "replay_url": _build_replay_url(request, body)}  # fmt: skip
     response = render_template(request, "view.html", context)
     set_client_cookie(response, request, client)
@@ -133,6 +135,17 @@ def stored_file(request: Request) -> Response:
     return Response(body.content, 200, headers, "application/octet-stream")
 
 
+def stored_screenshot(request: Request) -> Response:
+    """GET /stored/screenshot: the picture of a rendered page."""
+    picture = get_app_state(request).crawl_view.load_screenshot(get_url_param(request), get_int_param(request, "visit"))
+    if picture is None:
+        return render_missing(request, get_url_param(request))
+    mime = "image/png" if picture.body.startswith(b"\x89PNG") else "image/jpeg"
+    headers = {"Content-Security-Policy": "sandbox; default-src 'none'", "Cache-Control": "private, max-age=600",
+               "X-Content-Type-Options": "nosniff"}  # fmt: skip
+    return Response(picture.body, 200, headers, mime)
+
+
 # History and changes
 
 
@@ -171,6 +184,7 @@ def diff_page(request: Request) -> Response:
         "report": report,
         "before": before,
         "after": after,
+        "has_screenshots": all(crawl_view.load_screenshot(url, body.visit) for body in (before, after)),
         "DiffOperation": DiffOperation,
     }
     return render_template(request, "diff.html", context)

@@ -53,6 +53,7 @@
     window.scrollTo(0, 0);
     const doctype = document.doctype ? "<!DOCTYPE html>\n" : "";
     return { html: doctype + root.outerHTML, url: location.href, base: document.baseURI,
-      hasBase: !!document.querySelector("base[href]") };
+      hasBase: !!document.querySelector("base[href]"),
+      height: (document.scrollingElement || document.documentElement).scrollHeight };
   },
 })

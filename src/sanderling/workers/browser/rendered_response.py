@@ -14,6 +14,7 @@ from sanderling.models import FetchTask, Visit
 from sanderling.page_rendering import Capture, DataSource
 from sanderling.warc.packer import (
     RENDERED_PREFIX,
+    SCREENSHOT_PREFIX,
     HttpExchange,
     make_record_id,
     pack_request,
@@ -27,7 +28,6 @@ from sanderling.workers.browser.tab_protocol import RenderedPage
 # Kept from the HTTP response: what describes the page, not its bytes.
 KEPT_HEADERS = (b"etag", b"last-modified", b"x-robots-tag", b"link", b"refresh", b"content-language")
 RENDERED_TYPE = "text/html; charset=utf-8"
-IMAGE_PREFIX = "urn:view:"  # WARC-Target-URI of screenshots, as in Browsertrix
 
 
 class PageJob(Struct):
@@ -85,16 +85,17 @@ class CapturePacker:
         return b"".join([start, self._recorded_headers, *filter_recorded(request.headers), b"\r\n"])
 
     def pack_screenshot(self, job: PageJob, image: bytes) -> Capture:
+        mime = "image/png" if image.startswith(b"\x89PNG") else "image/jpeg"
         packed = pack_resource(
-            IMAGE_PREFIX + job.response.request.url,
+            SCREENSHOT_PREFIX + job.response.request.url,
             job.fetched_at,
-            "image/png",
+            mime,
             image,
             page_record_id=job.record_id,
             algorithm=self._settings.digest,
         )
         return Capture(
-            job.response.request.url, job.fetched_at, "image/png", 200, packed.payload_digest, packed.member,
+            job.response.request.url, job.fetched_at, mime, 200, packed.payload_digest, packed.member,
             is_indexed=False,
         )  # fmt: skip
 

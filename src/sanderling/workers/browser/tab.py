@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib.resources import files
 from typing import Any, TypeVar
 
+from sanderling.workers.browser.page_screenshot import take_screenshot
 from sanderling.workers.browser.tab_protocol import (
     BrowserConfig,
     BrowserMessage,
@@ -134,8 +135,7 @@ class Tab:
             return self._build_result("too_large", f"more than {self._config.max_html} bytes after rendering")
         screenshot = b""
         if self._config.screenshots:
-            with suppress(Exception):
-                screenshot = await self._guard(self._page.screenshot(full_page=True, type="png", animations="disabled"))
+            screenshot = await take_screenshot(self._page, VIEWPORT["width"], document["height"], self._guard)
         return self._build_result(html=encoded, screenshot=screenshot)
 
     def _build_result(
