@@ -205,7 +205,7 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     made = costs.take(
         "marks", build_comparison_fingerprints, _looked_at(tree), new, PreviousVersion(body, charset, stable_hash=left)
     )
-    after = made.get("after") or made["signature"]
+    after = made.get("after") or made["page"]
     kind = _kind(made["before"], after)
     costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
@@ -240,7 +240,7 @@ def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, lef
     if mine and mine == left:
         return compare_fingerprints(UNCHANGED_FINGERPRINTS["before"], UNCHANGED_FINGERPRINTS["after"])
     made = build_comparison_fingerprints(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
-    return compare_fingerprints(made.get("before") or last, made.get("after") or made["signature"])
+    return compare_fingerprints(made.get("before") or last, made.get("after") or made["page"])
 
 
 def _looked_at(tree: Document) -> Document:

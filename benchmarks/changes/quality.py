@@ -69,7 +69,7 @@ def marks(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     made = build_comparison_fingerprints(
         parse_html(new), new, PreviousVersion(old, (parse_html(old).encoding or "").lower())
     )
-    return made["before"], made.get("after") or made["signature"]
+    return made["before"], made.get("after") or made["page"]
 
 
 def compared(old: bytes, new: bytes) -> PageChange:

@@ -12,7 +12,7 @@ from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 
 SITE = "site.test"
 KNOWN = (
-    "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
+    "INSERT INTO urls (id, host, path, request_url, state, reason, depth, source, via, hops, found_at, note, role)"
     " VALUES (?, 1, ?, '', 'visited', '', 1, 'link', 0, 0, 0, '', 'page')"
 )
 

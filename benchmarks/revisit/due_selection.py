@@ -52,7 +52,8 @@ def fill(db: Connection, records: int) -> None:
         for start in range(0, records, 10_000):
             ids = range(start, min(start + 10_000, records))
             db.executemany(
-                "INSERT INTO urls (id, host, path, wire, state, reason, depth, source, via, hops, found_at, note, role)"
+                "INSERT INTO urls (id, host, path, request_url, state, reason, depth, source, via, hops, found_at,"
+                " note, role)"
                 " VALUES (?, ?, ?, '', 'visited', '', 1, 'link', 0, 0, 0, '', 'page')",
                 [(n, n % HOSTS, f"/d{n % 97}/p{n}.html") for n in ids],
             )

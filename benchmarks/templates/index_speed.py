@@ -48,7 +48,7 @@ def build_speed_table(sites: Sequence[Site], pages: int) -> Iterator[str]:
                 "INSERT INTO urls VALUES (?, 1, ?, 'visited', '')", (n + 1, f"/{copy}{view.url[len(ROOT) :]}")
             )
             catalog.execute("INSERT INTO pages VALUES (?, ?, 200)", (n + 1, view.title))
-            catalog.execute("INSERT INTO marks VALUES (?, 'structure', ?)", (n + 1, view.fingerprint))
+            catalog.execute("INSERT INTO fingerprints VALUES (?, 'structure', ?)", (n + 1, view.fingerprint))
             catalog.execute("INSERT INTO visits VALUES (?, ?)", (n + 1, n + 1))
         db = connect_sqlite(Path(folder, "structure.db"))
         apply_migrations(db, {"structure": MIGRATIONS})

@@ -58,7 +58,7 @@ class Reason(StrEnum):
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     NOFOLLOW = "nofollow"
-    FOREIGN_SITEMAP = "foreign"  # listed only in a sitemap or feed of another site
+    FOREIGN_SITEMAP = "foreign_sitemap"  # listed only in a sitemap or feed of another site
     DEPTH = "depth"
     LIMIT = "limit"
     HOST_LIMIT = "host_limit"  # page limit of the host reached
@@ -72,27 +72,27 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     MEDIA_TYPE = "media_type"
     EVICTED = "evicted"
-    DELETED = "forgotten"  # deleted by the user
+    DELETED = "deleted"  # by the user
     IRRELEVANT = "irrelevant"
-    NOT_SIMILAR = "not_alike"  # does not match the template filter; stored at the worker
+    NOT_SIMILAR = "not_similar"  # does not match the template filter; stored at the worker
     # failures of the network or the server
     DNS = "dns"
     CONNECT = "connect"
     TLS = "tls"
     TIMEOUT = "timeout"
-    TOO_SLOW = "slow"
+    TOO_SLOW = "too_slow"
     BROKEN_RESPONSE = "broken_response"
     BAD_ENCODING = "bad_encoding"
     TOO_MANY_HEADERS = "too_many_headers"
     TOO_MANY_REDIRECTS = "too_many_redirects"
-    REDIRECT_WITHOUT_TARGET = "redirect_to_nowhere"
+    REDIRECT_WITHOUT_TARGET = "redirect_without_target"
     HTTP_ERROR = "http_error"
     SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
-    WORKER_LOST = "migrant_lost"
-    MIGRANT_REFUSED = "host_refused"  # a migrant rejected our message
+    WORKER_LOST = "worker_lost"
+    MIGRANT_REFUSED = "migrant_refused"  # a migrant rejected our message
     DIGEST_MISMATCH = "digest_mismatch"  # a migrant sent a body that does not match its digest
-    FALSE_UNCHANGED = "host_lied"  # a migrant reported a changed page as unchanged
+    FALSE_UNCHANGED = "false_unchanged"  # a migrant reported a changed page as unchanged
     RENDER_TIMEOUT = "render_timeout"  # in the browser: a script of the page does not return
     RENDER_MEMORY = "render_memory"  # the page used too much memory
     RENDER_CRASHED = "render_crashed"  # the browser ended, several times
@@ -105,7 +105,7 @@ class UrlRole(StrEnum):
     SITEMAP = "sitemap"
     FEED = "feed"
     CHANGE_LIST = "changes"  # list of recent changes published by the site
-    TVI_FILE = "side"  # small file with the volatile parts of a page (TVI)
+    TVI_FILE = "tvi"  # small file with the volatile parts of a page (TVI)
     REQUISITE = "resource"  # image, style sheet, font, script, or frame that a page needs to be shown
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "sanderling"
 SCHEMA_OWNERS = {"feedback": "search"}  # schema modules whose owner has another name
 REPORTS = ("storage/queries.py", "storage/reports.py", "crawl/explain.py", "web/queries/")  # may read every table
-SHARED_TABLES = {"meta", "blobs", "migrations", "runs"}  # of the collection itself
-CREATED = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
+SHARED_TABLES = {"meta", "blobs", "migrations", "schema_versions", "runs"}  # of the collection itself
+CREATED = re.compile(r"(?:CREATE TABLE (?:IF NOT EXISTS )?|ALTER TABLE \w+ RENAME TO )(\w+)")
 READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 WRITTEN = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s+(\w+)")
 FOREIGN_WRITERS = {

@@ -1,5 +1,6 @@
-"""Records of existing collections, whose keys are older than the names of the fields."""
+"""Records that earlier versions stored with other keys."""
 
+from contextlib import closing
 from pathlib import Path
 
 from msgspec import msgpack
@@ -9,6 +10,9 @@ from sanderling.changes.fingerprint_diff import AssetDelta, BlockAction, BlockCh
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.resource_changes import ResourceChange, ResourceType
 from sanderling.changes.tag_tree_diff import StructureDiff, StructureSeverity, TreeLevelDiff
+from sanderling.db.connection import apply_migrations, connect_sqlite
+from sanderling.db.schema.changes import MIGRATIONS
+from sanderling.db.stored_keys import BATCH_ROWS
 
 STORED_DIFF = (
     b"\x87\xa4text\xc3\xa6weight*\xa6blocks\x91\x88\xa6action\xa7changed\xa4size\t\xa4main\xc3\xa3old\x01\xa3new\x01"
@@ -25,9 +29,19 @@ STORED_NOISE_MODEL = (
 STORED_ALERT_STATE = b'{"x":{"until":5.0,"told":[["https://example.org/",5.0]]}}'
 
 
-def test_stored_diff_is_decoded_and_encoded_in_the_same_form() -> None:
-    diff = msgpack.decode(STORED_DIFF, type=FingerprintDiff)
-    assert diff == FingerprintDiff(
+def migrate(folder: Path, statement: str, parameters: tuple[object, ...], query: str) -> list[bytes]:
+    """Store a row with the tables of an earlier version, and return values after the migration."""
+    with closing(connect_sqlite(folder / "old.db")) as db:
+        apply_migrations(db, {"changes": MIGRATIONS[:2]})
+        db.execute(statement, parameters)
+        apply_migrations(db, {"changes": MIGRATIONS})
+        return [value for (value,) in db.execute(query)]
+
+
+def test_differences_of_earlier_versions_are_migrated(tmp_path: Path) -> None:
+    statement = "INSERT INTO changes VALUES (1, 5.0, 4.0, 'http://a', '', 0.5, ?)"
+    (value,) = migrate(tmp_path, statement, (STORED_DIFF,), "SELECT difference FROM changes")
+    assert msgpack.decode(value, type=FingerprintDiff) == FingerprintDiff(
         has_text_change=True,
         main_content_size=42,
         blocks=(BlockChange(BlockAction.CHANGED, 9, True, 1, 1, (5, 6), 7, is_price=True),),
@@ -36,12 +50,23 @@ def test_stored_diff_is_decoded_and_encoded_in_the_same_form() -> None:
         assets={"links": AssetDelta((1,))},
         resources=(ResourceChange("https://example.org/a.png", ResourceType.IMAGE, 0.5),),
     )
-    assert msgpack.encode(diff) == STORED_DIFF
 
 
-def test_stored_noise_model_is_decoded_and_encoded_in_the_same_form() -> None:
-    model = NoiseModel.from_bytes(STORED_NOISE_MODEL)
-    assert model == NoiseModel(
+def test_more_changes_than_a_batch_are_migrated(tmp_path: Path) -> None:
+    with closing(connect_sqlite(tmp_path / "old.db")) as db:
+        apply_migrations(db, {"changes": MIGRATIONS[:2]})
+        rows = [(n % 7, n, STORED_DIFF) for n in range(2 * BATCH_ROWS + 3)]
+        db.executemany("INSERT INTO changes VALUES (?, ?, 0, '', '', 0, ?)", rows)
+        apply_migrations(db, {"changes": MIGRATIONS})
+        values = [value for (value,) in db.execute("SELECT difference FROM changes")]
+    assert len(values) == len(rows)
+    assert all(msgpack.decode(value, type=FingerprintDiff).blocks[0].is_price for value in values)
+
+
+def test_noise_models_of_earlier_versions_are_migrated(tmp_path: Path) -> None:
+    statement = "INSERT INTO noise VALUES ('http://a', ?)"
+    (value,) = migrate(tmp_path, statement, (STORED_NOISE_MODEL,), "SELECT state FROM noise")
+    assert NoiseModel.from_bytes(value) == NoiseModel(
         visits=3,
         fragment_counts={1: 2.0},
         streaks={7: {2: 3}},
@@ -51,13 +76,12 @@ def test_stored_noise_model_is_decoded_and_encoded_in_the_same_form() -> None:
         visit_spans={1: (1, 2)},
         first_pages={1: (7,)},
     )
-    assert msgpack.decode(model.to_bytes()) == msgpack.decode(STORED_NOISE_MODEL)
 
 
-def test_stored_alert_state_is_decoded_and_encoded_in_the_same_form(tmp_path: Path) -> None:
+def test_alert_states_of_earlier_versions_are_read(tmp_path: Path) -> None:
     path = tmp_path / "alerted"
     path.write_bytes(STORED_ALERT_STATE)
     states = load_alert_states(path)
     assert states == {"x": AlertState(5.0, [("https://example.org/", 5.0)])}
     save_alert_states(path, states)
-    assert path.read_bytes() == STORED_ALERT_STATE
+    assert load_alert_states(path) == states

@@ -137,7 +137,7 @@ def test_collection_that_needs_migration_is_reported(
 ) -> None:
     shutil.copytree(stored[1], tmp_path / "c")
     with closing(sqlite3.connect(tmp_path / "c" / "sanderling.db")) as db, db:
-        db.execute("UPDATE migrations SET applied = applied - 1 WHERE room = 'frontier'")
+        db.execute("UPDATE schema_versions SET applied = applied - 1 WHERE component = 'frontier'")
     with read_only(tmp_path / "c") as folder:
         assert main(["status", "-C", str(folder)]) == 4
     assert "older version of this program and cannot be upgraded" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_change_class_is_the_same_in_all_commands(tmp_path: Path, capsys: pytest
         root = site.root + "/"
     with open_collection(tmp_path) as collection:
         id_ = find_url_id(collection.db, root)
-        collection.db.execute("INSERT INTO hints VALUES (?, 0, 0, 0, 'daily', -1, 0)", (id_,))
+        collection.db.execute("INSERT INTO sitemap_hints VALUES (?, 0, 0, 0, 'daily', -1, 0)", (id_,))
         collection.db.execute("UPDATE pages SET visits = 2, last_visit = first_seen + 9 WHERE url = ?", (id_,))
         collection.db.execute("INSERT INTO changes VALUES (?, 9, 0, 'x', 'content', 1, '')", (id_,))
     found = explain(tmp_path, root)
@@ -104,7 +104,7 @@ def test_host_rules_are_listed_as_blockers(tmp_path: Path) -> None:
         site.pages["/robots.txt"].headers = {"Content-Type": "text/plain"}
         run_crawl(site, tmp_path, limit=2)
         with open_collection(tmp_path) as collection:
-            collection.db.execute("UPDATE hosts SET open_at = 3e9, hold = 'rate_limited'")
+            collection.db.execute("UPDATE hosts SET next_request_at = 3e9, delay_reason = 'rate_limited'")
         last = explain(tmp_path, list_queued(tmp_path)[-1])
         forbidden = explain(tmp_path, site.root + "/p7")
     assert any(
@@ -129,7 +129,7 @@ def test_explain_command_prints_text_and_json(tmp_path: Path, capsys: pytest.Cap
         url = list_queued(tmp_path)[0]
         assert main(["explain", url, "-C", str(tmp_path)]) == 0
         text = capsys.readouterr().out
-        assert all(word in text for word in ("class", "list", "scores", "due", "held", "pagerank"))
+        assert all(word in text for word in ("class", "list", "scores", "due", "waits", "pagerank"))
         assert main(["explain", url, "-C", str(tmp_path), "--json"]) == 0
         assert '"change_class": "weekly"' in capsys.readouterr().out
         assert main(["explain", site.root + "/unknown", "-C", str(tmp_path)]) == UsageError.exit_code

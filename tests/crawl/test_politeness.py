@@ -45,7 +45,7 @@ def load_rows(folder: Path) -> dict[str, CatalogRow]:
 def load_rate_limited(folder: Path) -> list[dict[str, Any]]:
     """The rate-limited hosts that `sanderling status` lists."""
     with open_collection_read_only(folder) as collection:
-        return cast(list[dict[str, Any]], describe_collection(collection)["complaints"])
+        return cast(list[dict[str, Any]], describe_collection(collection)["rate_limited_hosts"])
 
 
 def expire_robots(folder: Path) -> None:
@@ -157,7 +157,7 @@ def test_sitemap_hints_are_stored(tmp_path: Path) -> None:
         site.pages["/sitemap.xml"] = Page(body.encode(), headers={"Content-Type": "application/xml"})
         run_crawl(tmp_path, site, sitemaps=True)
         with open_collection_read_only(tmp_path) as collection:
-            rows = collection.db.execute("SELECT lastmod, changefreq, priority FROM hints").fetchall()
+            rows = collection.db.execute("SELECT lastmod, changefreq, priority FROM sitemap_hints").fetchall()
         assert rows == [(1767312000.0, "daily", 0.9)]
 
 
@@ -170,15 +170,15 @@ def test_queue_survives_interrupted_run(tmp_path: Path) -> None:
 
 def test_retry_after_is_kept_in_next_run(tmp_path: Path) -> None:
     with Site({"/": Page(b"later", 429, {"Retry-After": "3600"})}) as site:
-        assert run_crawl(tmp_path, site).finish_reason == "held"
-        assert run_crawl(tmp_path, site).finish_reason == "held"
+        assert run_crawl(tmp_path, site).finish_reason == "backed_off"
+        assert run_crawl(tmp_path, site).finish_reason == "backed_off"
         assert site.hits["/"] == 1
 
 
 def test_retry_after_of_robots_txt_is_kept(tmp_path: Path) -> None:
     with Site({"/": html(), "/robots.txt": Page(b"", 503, {"Retry-After": "3600"})}) as site:
-        assert run_crawl(tmp_path, site).finish_reason == "held"
-        assert run_crawl(tmp_path, site).finish_reason == "held"
+        assert run_crawl(tmp_path, site).finish_reason == "backed_off"
+        assert run_crawl(tmp_path, site).finish_reason == "backed_off"
         assert site.hits == {"/robots.txt": 1}
 
 
@@ -194,7 +194,7 @@ def test_longest_backoff_of_concurrent_rate_limits_is_used(asked: str, backoff: 
 
     limited = {"/a": Page(b"", 503), "/b": Page(b"", 429, {"Retry-After": asked})}
     with BusySite({"/": html("/a", "/b")} | limited) as site:
-        assert run_crawl(tmp_path, site, backoff=backoff).finish_reason == "held"
+        assert run_crawl(tmp_path, site, backoff=backoff).finish_reason == "backed_off"
         assert (site.hits["/a"], site.hits["/b"]) == (1, 1)
 
 
@@ -254,7 +254,7 @@ def test_crawl_delay_is_learned_from_rate_limits(tmp_path: Path) -> None:
         assert not any(site.is_limited[settled:])
         (host,) = load_rate_limited(tmp_path)
         assert host["host"] == site.root
-        assert host["complaints"] >= 2
+        assert host["count"] >= 2
         assert host["seconds_between"] >= 0.1
 
 
@@ -262,7 +262,7 @@ def test_always_rate_limited_page_is_given_up_without_slowing_host(tmp_path: Pat
     with Site({**tree(12, fan=11), "/p1": Page(b"", 429)}) as site:
         assert run_crawl(tmp_path, site, backoff=0.05).pages == 11
         (host,) = load_rate_limited(tmp_path)
-        assert (host["seconds_between"], host["complaints"], site.hits["/p1"]) == (0, 4, 4)
+        assert (host["seconds_between"], host["count"], site.hits["/p1"]) == (0, 4, 4)
 
 
 def test_too_short_retry_after_loses_no_page(tmp_path: Path) -> None:
@@ -303,8 +303,8 @@ def test_crawl_delay_of_fast_host_is_exact(tmp_path: Path) -> None:
         run_crawl(tmp_path, site, delay=0.5)
     with open_collection_read_only(tmp_path) as collection:
         ((at, seconds),) = collection.db.execute("SELECT at, seconds FROM visits").fetchall()
-        ((open_at,),) = collection.db.execute("SELECT open_at FROM hosts").fetchall()
-    assert open_at == max(at + 0.5, at - seconds + 5 * seconds)
+        ((next_request_at,),) = collection.db.execute("SELECT next_request_at FROM hosts").fetchall()
+    assert next_request_at == max(at + 0.5, at - seconds + 5 * seconds)
 
 
 def test_crawl_continues_if_clock_was_set_back_between_runs(tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_rate_limit_of_one_worker_stops_all_workers_at_host(tmp_path: Path) -> N
             fetching=HttpSettings(allow_private=True),
             workers=WorkerSettings(workers=2),
         )
-        assert crawl(tmp_path, request, engine=engine).finish_reason == "held"
+        assert crawl(tmp_path, request, engine=engine).finish_reason == "backed_off"
         assert engine.returned.is_set()
         assert sum(site.hits.values()) <= 2 + 2 * 2  # robots.txt, the first page, and requests in flight
 

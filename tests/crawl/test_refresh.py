@@ -63,7 +63,8 @@ def test_stable_hash_ignores_tokens_but_not_text(tmp_path: Path) -> None:
             assert (seen.changed, seen.unchanged) == (visit == 3, visit != 3)
             with closing(open_collection_read_only(tmp_path)) as collection:
                 rows = collection.db.execute(
-                    "SELECT m.value, p.digest FROM marks AS m JOIN pages AS p ON p.url = m.url WHERE kind = 'sieve'"
+                    "SELECT m.value, p.digest FROM fingerprints AS m JOIN pages AS p ON p.url = m.url"
+                    " WHERE kind = 'stable_hash'"
                 )
                 hashes += [unpack_stable_hash(value, digest) for value, digest in rows.fetchall()]
         assert hashes == [hashes[0]] * 3 + [hashes[3]] * 2
@@ -81,9 +82,9 @@ def test_full_fingerprint_is_stored_only_if_tags_differ(tmp_path: Path) -> None:
             seen = go(site, tmp_path, RefreshMode.ALL)
             assert seen.changed == (visit in (0, 3, 4))
             with closing(open_collection_read_only(tmp_path)) as collection:
-                rows = collection.db.execute("SELECT kind, value FROM marks WHERE url > 1").fetchall()
+                rows = collection.db.execute("SELECT kind, value FROM fingerprints WHERE url > 1").fetchall()
             assert {kind for kind, _ in rows}.isdisjoint(("before", "after"))
-            fingerprinted.append([is_current_fingerprint(value) for kind, value in rows if kind == "signature"])
+            fingerprinted.append([is_current_fingerprint(value) for kind, value in rows if kind == "page"])
         assert fingerprinted == [[True], [False], [False], [True], [True], [False]]
 
 
@@ -353,7 +354,7 @@ def test_non_html_version_has_no_fingerprint(between: Page, tmp_path: Path) -> N
     visit_versions(tmp_path, html(text=WORDS), html(text=f"{WORDS}{LISTED}"), between)
     with open_collection_read_only(tmp_path) as collection:
         kinds = collection.db.execute(
-            "SELECT m.kind FROM marks AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
+            "SELECT m.kind FROM fingerprints AS m JOIN urls AS u ON u.id = m.url WHERE u.path = '/a'"
         ).fetchall()
     assert kinds == []
 

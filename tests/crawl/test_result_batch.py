@@ -70,7 +70,7 @@ def count_stored(folder: Path) -> tuple[int, int]:
 def count_links(folder: Path) -> tuple[int, int]:
     """Count links and stored backlinks."""
     with open_collection_read_only(folder) as collection:
-        (size,) = collection.db.execute("SELECT sum(length(packed)) FROM shelves").fetchone()
+        (size,) = collection.db.execute("SELECT sum(length(packed)) FROM backlink_buckets").fetchone()
         return load_duplicate_stats(collection.db).links, size // SOURCE_BYTES
 
 

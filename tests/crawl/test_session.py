@@ -298,7 +298,7 @@ def test_short_outage_loses_no_page(tmp_path: Path) -> None:
     coordinators: list[Coordinator] = []
 
     def restart_site(_: object) -> None:
-        (failures,) = coordinators[0].context.db.execute("SELECT max(strikes) FROM hosts").fetchone()
+        (failures,) = coordinators[0].context.db.execute("SELECT max(failures) FROM hosts").fetchone()
         if failures and not again.thread.is_alive():
             again.__enter__()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from tests.support.old_tables import check_new_rows, create_old_tables
 from tests.support.site import Site, html, tree
 
 from sanderling.cli import main
@@ -234,15 +235,25 @@ def test_database_of_another_folder_is_not_migrated_and_nothing_is_deleted(tmp_p
     with Site(tree(3)) as site:
         run_crawl(site, tmp_path / "a", store)
         db = connect_postgres(store)
-        db.execute("DELETE FROM migrations WHERE room = 'dedupe'")  # as written by an older version
+        db.execute("DELETE FROM schema_versions WHERE component = 'dedup'")  # as written by an older version
         run_crawl(site, tmp_path / "b", "")
         clean = ["crawl", site.root, "-C", str(tmp_path / "b"), "--store", store, "--clean", "--yes"]
         assert main(clean) == 4
         assert has_collection(tmp_path / "b")
         with pytest.raises(CollectionError, match="holds the collection of another folder"):
             open_collection(tmp_path / "c", store)
-        assert not db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone()
+        assert not db.execute("SELECT 1 FROM schema_versions WHERE component = 'dedup'").fetchone()
         db.close()
+
+
+def test_rows_of_renamed_tables_and_columns_are_kept(tmp_path: Path, store: str) -> None:
+    db = connect_postgres(store)
+    create_old_tables(db)
+    (tmp_path / "store").write_text(store)
+    open_collection_read_only(tmp_path).close()
+    with open_collection(tmp_path) as collection:
+        check_new_rows(collection.db)
+    db.close()
 
 
 def test_unreachable_database_is_reported_before_anything_is_created(tmp_path: Path) -> None:
@@ -299,7 +310,7 @@ def test_pages_are_deleted(tmp_path: Path, store: str) -> None:
         with open_collection_read_only(tmp_path) as collection:
             stored = {row.url for row in load_pages(collection.db)}
             assert stored == {site.root + path for path in site.pages if path not in gone}
-            assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'forgotten'")} >= {
+            assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'deleted'")} >= {
                 site.root + "/p3"
             }
 

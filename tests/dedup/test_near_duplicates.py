@@ -1,12 +1,15 @@
 """Near-duplicate pairs of a collection."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from sanderling.db.connection import Connection, transaction
+from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, transaction
+from sanderling.db.schema.dedup import MIGRATIONS as DEDUP_MIGRATIONS
+from sanderling.db.schema.storage import MIGRATIONS as STORAGE_MIGRATIONS
 from sanderling.dedup.minhash_index import MAX_DISTANCE
 from sanderling.dedup.near_duplicates import IncrementalPairing, NearDuplicatePair, find_pairs, load_pairs, store_pairs
 from sanderling.fingerprint.minhash import sketch_text
@@ -31,13 +34,13 @@ def db(tmp_path: Path) -> Iterator[Connection]:
 def store_page(db: Connection, url: int, text: str, visit: int, duplicate_of: int = 0) -> None:
     """Store a page with its sketch."""
     db.execute("DELETE FROM pages WHERE url = ?", (url,))
-    db.execute("DELETE FROM marks WHERE url = ?", (url,))
+    db.execute("DELETE FROM fingerprints WHERE url = ?", (url,))
     rows = db.execute("PRAGMA table_info(pages)").fetchall()
     values = {"url": url, "status": 200, "visit": visit, "duplicate_of": duplicate_of}
     blank = {"INTEGER": 0, "REAL": 0.0, "TEXT": "", "BLOB": b""}
     cells = [values.get(row[1], blank.get(row[2], 0)) for row in rows]
     db.execute(f"INSERT INTO pages VALUES ({', '.join('?' * len(cells))})", cells)
-    db.execute("INSERT INTO marks VALUES (?, 'minhash', ?)", (url, sketch_text(text)))
+    db.execute("INSERT INTO fingerprints VALUES (?, 'minhash', ?)", (url, sketch_text(text)))
 
 
 def update_pairs(db: Connection, unchanged_since: Mapping[int, int] | None = None) -> int:
@@ -101,7 +104,7 @@ def test_identical_and_empty_pages_are_excluded(db: Connection) -> None:
 
 def store_sketch(db: Connection, url: int, sketch: int, visit: int) -> None:
     store_page(db, url, TEXT, visit)
-    db.execute("UPDATE marks SET value = ? WHERE url = ?", (sketch.to_bytes(32, "little"), url))
+    db.execute("UPDATE fingerprints SET value = ? WHERE url = ?", (sketch.to_bytes(32, "little"), url))
 
 
 def build_sketch(first: int, count: int) -> int:
@@ -260,13 +263,11 @@ def test_large_crawl_defers_pairing(db: Connection, monkeypatch: pytest.MonkeyPa
 
 
 def test_migration_deletes_pairs_of_the_old_simhash(tmp_path: Path) -> None:
-    with open_collection(tmp_path) as collection, transaction(collection.db):
-        store_page(collection.db, 1, TEXT, 1)
-        store_page(collection.db, 2, OTHER, 2)
-        collection.db.execute("UPDATE marks SET kind = 'simhash', value = ?", (b"8 bytes.",))
-        collection.db.execute("INSERT INTO near VALUES (2, 1, 3)")
-        collection.db.execute("INSERT INTO near_until VALUES (2)")
-        collection.db.execute("UPDATE migrations SET applied = applied - 1 WHERE room IN ('dedupe', 'store')")
+    with closing(connect_sqlite(tmp_path / "sanderling.db")) as db:
+        apply_migrations(db, {"storage": STORAGE_MIGRATIONS[:3], "dedup": DEDUP_MIGRATIONS[:1]})
+        db.executemany("INSERT INTO marks VALUES (?, 'simhash', ?)", [(1, b"8 bytes."), (2, b"8 bytes.")])
+        db.execute("INSERT INTO near VALUES (2, 1, 3)")
+        db.execute("INSERT INTO near_until VALUES (2)")
     with open_collection(tmp_path) as collection:
         assert list(load_pairs(collection.db)) == []
         assert update_pairs(collection.db) == 0, "pages are looked up after they are fetched again"

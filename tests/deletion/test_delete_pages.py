@@ -79,7 +79,7 @@ def test_deleted_page_leaves_no_trace_and_is_blocked(tmp_path: Path, capsys: pyt
         assert main(["delete", site.root + "/letter", f"{site.root}/people/*", "-C", str(tmp_path), "--yes"]) == 0
         assert "forgot 3 pages" in capsys.readouterr().out
         assert stored_paths(tmp_path) == {"/", "/copy0", "/copy1", "/copy2"}
-        assert skip_reasons(tmp_path) == dict.fromkeys(("/letter", "/people/a", "/people/b"), "forgotten")
+        assert skip_reasons(tmp_path) == dict.fromkeys(("/letter", "/people/a", "/people/b"), "deleted")
         assert b"Albertine" not in read_collection_bytes(tmp_path)
         assert "letter" not in (tmp_path / "indexes" / "index.cdxj").read_text()
         hits = site.hits["/letter"]
@@ -87,7 +87,7 @@ def test_deleted_page_leaves_no_trace_and_is_blocked(tmp_path: Path, capsys: pyt
         site.pages["/people/new"] = html(text="new")
         crawl(site, tmp_path)
         assert (site.hits["/letter"], site.hits["/people/new"]) == (hits, 0)
-        assert skip_reasons(tmp_path)["/people/new"] == "forgotten"
+        assert skip_reasons(tmp_path)["/people/new"] == "deleted"
 
 
 def test_undo_unblocks_deleted_pages(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_deletion_requires_confirmation(tmp_path: Path, capsys: pytest.CaptureFi
         assert main(["delete", f"{site.root}/letter", "--yes", "--json", *collection_args]) == 0
         assert json.loads(capsys.readouterr().out)["pages"] == 1
         assert main(["check", "url", f"{site.root}/letter", "--allow-private", "--json", *collection_args]) == 0
-        assert json.loads(capsys.readouterr().out)["result"] == "forgotten"
+        assert json.loads(capsys.readouterr().out)["result"] == "deleted"
         assert main(["delete", "--list", *collection_args]) == 0
         assert f"{site.root}/letter" in capsys.readouterr().out
         assert main(["delete", f"{site.root}/", "--yes", *collection_args]) == 0
@@ -218,13 +218,13 @@ def test_deletion_requires_confirmation(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_page_columns_cover_all_tables(tmp_path: Path) -> None:
-    excluded = {"visits": "deleted with their digests", "backlinks": "only ids", "shelves": "only ids"}
+    excluded = {"visits": "deleted with their digests", "backlinks": "only ids", "backlink_buckets": "only ids"}
     with Site(site_pages()) as site:
         crawl(site, tmp_path)
     with open_collection_read_only(tmp_path) as collection:
         tables = [name for (name,) in collection.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {(name, row[1]) for name in tables for row in collection.db.execute(f"PRAGMA table_info({name})")}
-    url_columns = {"url", "page", "twin", "resource", "side"}
+    url_columns = {"url", "page", "original", "resource", "tvi"}
     assert {place for place in columns if place[1] in url_columns and place[0] not in excluded} == set(PAGE_COLUMNS)
 
 
@@ -253,7 +253,7 @@ def test_pages_gone_for_long_are_deleted_and_may_return(tmp_path: Path, capsys: 
         assert json.loads(capsys.readouterr().out)["pages"] == 1
         assert "/letter" not in stored_paths(tmp_path)
         assert SECRET.encode() + b"<" not in read_collection_bytes(tmp_path)
-        assert (list_blocked_patterns(tmp_path), skip_reasons(tmp_path)) == ([], {"/letter": "forgotten"})
+        assert (list_blocked_patterns(tmp_path), skip_reasons(tmp_path)) == ([], {"/letter": "deleted"})
         site.pages["/letter"] = letter
         crawl(site, tmp_path)
         assert (stored_body(tmp_path, f"{site.root}/letter"), skip_reasons(tmp_path)) == (letter.body, {})

@@ -272,30 +272,33 @@ class TestStableHash:
         [page], visit = self.process_new_version(self.NEW)
         assert isinstance(page, ScanResult)
         assert visit.fingerprints["before"] == visit.fingerprints["after"]
-        assert "signature" not in visit.fingerprints
+        assert "page" not in visit.fingerprints
         assert [link.url for link in visit.links] == ["http://a.test/dir/x"]
-        assert unpack_stable_hash(visit.fingerprints["sieve"], visit.digest) == compute_stable_hash(self.OLD)
+        assert unpack_stable_hash(visit.fingerprints["stable_hash"], visit.digest) == compute_stable_hash(self.OLD)
 
     def test_different_stable_hash_is_fingerprinted(self) -> None:
         [page], visit = self.process_new_version(self.NEW.replace(b"tide", b"wave"))
         assert isinstance(page, Document)
-        assert is_current_fingerprint(visit.fingerprints["signature"])
-        assert unpack_stable_hash(visit.fingerprints["sieve"], visit.digest) not in (b"", compute_stable_hash(self.OLD))
+        assert is_current_fingerprint(visit.fingerprints["page"])
+        assert unpack_stable_hash(visit.fingerprints["stable_hash"], visit.digest) not in (
+            b"",
+            compute_stable_hash(self.OLD),
+        )
 
     def test_unknown_stable_hash_is_fingerprinted(self) -> None:
-        assert is_current_fingerprint(self.process_new_version(self.NEW, stable_hash=b"")[1].fingerprints["signature"])
+        assert is_current_fingerprint(self.process_new_version(self.NEW, stable_hash=b"")[1].fingerprints["page"])
 
     def test_changed_charset_is_fingerprinted(self) -> None:
         [page], visit = self.process_new_version(self.NEW, "Content-Type: text/html; charset=koi8-r")
         assert isinstance(page, Document)
-        assert is_current_fingerprint(visit.fingerprints["signature"])
-        assert visit.fingerprints["sieve"] == b""
+        assert is_current_fingerprint(visit.fingerprints["page"])
+        assert visit.fingerprints["stable_hash"] == b""
 
     def test_missing_native_library_is_fingerprinted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stable_hash = compute_stable_hash(self.OLD)
         monkeypatch.setattr("sanderling.fingerprint.fast.stable_hash._native_hasher", None)
         assert is_current_fingerprint(
-            self.process_new_version(self.NEW, stable_hash=stable_hash)[1].fingerprints["signature"]
+            self.process_new_version(self.NEW, stable_hash=stable_hash)[1].fingerprints["page"]
         )
 
 

@@ -24,7 +24,7 @@ URLS = [Url(f"{HOST}/{number}") for number in range(3)]
 def frontier(tmp_path: Path) -> Iterator[Frontier]:
     """Open a frontier with three queued URLs of a resolved host."""
     db = connect_sqlite(tmp_path / "x.db")
-    apply_migrations(db, {"frontier": MIGRATIONS, "store": STORAGE_MIGRATIONS})
+    apply_migrations(db, {"frontier": MIGRATIONS, "storage": STORAGE_MIGRATIONS})
     frontier = Frontier(db, build_filter(), Politeness(delay_seconds=0), max_pages_per_host=2)
     frontier.enqueue([FrontierEntry(CandidateUrl(url, rank=n), UrlState.QUEUED) for n, url in enumerate(URLS)], 0.0)
     frontier.hosts.set_addresses(1, ["192.0.2.1"], 1e12)

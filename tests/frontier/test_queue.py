@@ -119,7 +119,7 @@ def test_page_that_crashes_workers_is_given_up(db: Connection) -> None:
         for batch in queue.lease_urls("m", 10, 0):
             queue.isolated_tokens["m"] = batch.tasks[0].token if batch.tasks[0].is_suspect else 0
         queue.release_after_crash("m")
-    assert db.execute("SELECT state, reason FROM urls").fetchall() == [("failed", "migrant_lost")]
+    assert db.execute("SELECT state, reason FROM urls").fetchall() == [("failed", "worker_lost")]
     assert queue.count_queued() == 0
 
 
@@ -182,9 +182,15 @@ def test_revisit_resets_losses(db: Connection) -> None:
 def test_older_frontier_is_migrated(tmp_path: Path) -> None:
     db = connect_sqlite(tmp_path / "old.db")
     apply_migrations(db, {"frontier": MIGRATIONS[:4]})
-    add(db, "http://a/1", has_robots=False)
-    db.execute("UPDATE hosts SET robots_status = 200, robots_until = 1e9, pause = 2")
-    db.execute("UPDATE urls SET attempts = 2")
+    db.execute(
+        "INSERT INTO hosts (name, addresses, place, resolved_until, waiting, robots_status, robots_until, pause)"
+        " VALUES ('http://a', '127.0.0.1', '127.0.0.1', 1e9, 1, 200, 1e9, 2)"
+    )
+    db.execute(
+        "INSERT INTO urls (host, path, wire, state, reason, depth, source, via, hops, found_at, attempts)"
+        " VALUES (1, '/1', '', 'queued', '', 0, 'seed', 0, 0, 0, 2)"
+    )
+    db.execute("INSERT INTO queue (url, host, rank) VALUES (1, 1, 0)")
     apply_migrations(db, {"frontier": MIGRATIONS})
     queue = UrlQueue(db, FAST)
     (batch,) = queue.lease_urls("m", 1, 1000)
@@ -192,7 +198,9 @@ def test_older_frontier_is_migrated(tmp_path: Path) -> None:
     queue.release_after_crash("m")
     (batch,) = queue.lease_urls("m", 1, 1000)
     assert (batch.tasks[0].attempts, batch.tasks[0].losses) == (0, 1)
-    assert db.execute("SELECT pause, wish FROM hosts").fetchone() == (2, 2), "the Crawl-delay of robots.txt"
+    assert db.execute("SELECT crawl_delay, robots_delay FROM hosts").fetchone() == (2, 2), (
+        "the Crawl-delay of robots.txt"
+    )
     db.close()
 
 
@@ -245,7 +253,7 @@ def test_learned_delay_grows_with_rate_limits_and_decays(
     queue.release_leases("m1")
     (batch,) = queue.lease_urls("m1", 1, 30 + DELAY_HALF_LIFE_SECONDS)
     assert batch.delay_seconds == 0.2
-    assert db.execute("SELECT pause FROM hosts").fetchone() == (0.3,)
+    assert db.execute("SELECT crawl_delay FROM hosts").fetchone() == (0.3,)
 
 
 def build_visit(outcome: Outcome, reason: Reason = Reason.NONE, status: int = 200) -> Visit:
@@ -317,7 +325,7 @@ def test_retry_after_survives_reset_of_the_host(db: Connection) -> None:
         pass
     hosts.give_up(1, Reason.ROBOTS_UNREACHABLE, UrlState.SKIPPED)
     hosts.reset_failed_hosts()
-    assert db.execute("SELECT open_at FROM hosts").fetchone() == (3600,)
+    assert db.execute("SELECT next_request_at FROM hosts").fetchone() == (3600,)
 
 
 def enqueue(db: Connection, ranks: dict[str, float]) -> None:
@@ -376,7 +384,7 @@ def test_shorter_delay_keeps_the_reason_of_a_longer_delay(db: Connection) -> Non
     add(db, "http://a/1")
     HostStore(db).delay_address(1, 100, Reason.RATE_LIMITED)
     HostStore(db).update_after_responses({1: 10.0}, 1.0, (1,))
-    assert db.execute("SELECT open_at, hold FROM hosts").fetchall() == [(100, "rate_limited")]
+    assert db.execute("SELECT next_request_at, delay_reason FROM hosts").fetchall() == [(100, "rate_limited")]
 
 
 def test_clock_set_back_shortens_delays(db: Connection) -> None:
@@ -387,7 +395,12 @@ def test_clock_set_back_shortens_delays(db: Connection) -> None:
     hosts.delay_address(3, 1060.0, Reason.RATE_LIMITED)
     db.execute("UPDATE queue SET ready_at = 5010 WHERE url = 3")
     hosts.shift_clock(1000.0, 4000.0, max_delay=30.0)
-    assert [at for (at,) in db.execute("SELECT open_at FROM hosts ORDER BY id")] == [1030.0, 1060.0, 1060.0, 1001.0]
+    assert [at for (at,) in db.execute("SELECT next_request_at FROM hosts ORDER BY id")] == [
+        1030.0,
+        1060.0,
+        1060.0,
+        1001.0,
+    ]
     assert db.execute("SELECT max(ready_at) FROM queue").fetchone() == (1010.0,)
 
 

@@ -72,7 +72,7 @@ def test_retry_after_of_a_day_is_left_to_the_next_run(tmp_path: Path) -> None:
         outcomes = crawl_and_report(tmp_path, server.host + "/busy-for-ever")
         assert outcomes == {server.host + "/busy-for-ever": "queued rate_limited"}
         with open_collection_read_only(tmp_path) as collection:
-            assert collection.db.execute("SELECT finish_reason FROM runs").fetchall() == [("held",)]
+            assert collection.db.execute("SELECT finish_reason FROM runs").fetchall() == [("backed_off",)]
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def trace(seed: int) -> Trace:
 def test_table_and_memory_store_lead_to_same_visits(name: str, tmp_path: Path) -> None:
     short = trace(1)
     with open_collection(tmp_path / "c") as collection:
-        apply_migrations(collection.db, {"refresh": MIGRATIONS})
+        apply_migrations(collection.db, {"revisit": MIGRATIONS})
         stored = StoredCrawler(POLICIES[name], short, 10.0, collection.db)
         found = replay(short, 10.0, stored)
     in_memory = RecordingCrawler(POLICIES[name], short, 10.0)

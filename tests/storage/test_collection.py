@@ -46,7 +46,7 @@ COMMANDS_BY_DAMAGE = {
     "policies SET state": ["explain", "refresh --dry-run", "refresh"],
     "due SET state": ["explain"],
     "pages SET links": ["links"],
-    "shelves SET packed": ["links --back", "explain"],
+    "backlink_buckets SET packed": ["links --back", "explain"],
     "changes SET difference": ["changes", "diff"],
     "noise SET state": ["changes"],
     "blobs SET value": ["explain", "crawl"],
@@ -104,7 +104,7 @@ def test_damage_found_while_opening_is_reported(tmp_path: Path) -> None:
 
 def test_collection_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
-        collection.db.execute("UPDATE migrations SET applied = 99 WHERE room = 'store'")
+        collection.db.execute("UPDATE schema_versions SET applied = 99 WHERE component = 'storage'")
     for open_function in (open_collection, open_collection_read_only):
         with pytest.raises(CollectionError, match="newer version"):
             open_function(tmp_path)
@@ -112,11 +112,11 @@ def test_collection_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
 
 def test_collection_of_an_older_version_is_upgraded_before_reading(tmp_path: Path) -> None:
     with open_collection(tmp_path) as collection:
-        for table in ("near", "near_until", "tally"):
+        for table in ("near_duplicates", "near_duplicate_progress", "duplicate_counts"):
             collection.db.execute(f"DROP TABLE {table}")
-        collection.db.execute("DELETE FROM migrations WHERE room = 'dedupe'")
+        collection.db.execute("DELETE FROM schema_versions WHERE component = 'dedup'")
     with open_collection_read_only(tmp_path) as collection:
-        assert collection.db.execute("SELECT count(*) FROM near").fetchone() == (0,)
+        assert collection.db.execute("SELECT count(*) FROM near_duplicates").fetchone() == (0,)
 
 
 def test_empty_database_is_an_empty_collection(tmp_path: Path) -> None:

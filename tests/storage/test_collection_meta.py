@@ -12,10 +12,10 @@ def test_values_written_by_earlier_versions_are_read(tmp_path: Path) -> None:
             "INSERT INTO meta VALUES (?, ?)",
             [
                 ("session", "3"),
-                ("complete", "1"),
+                ("is_complete", "1"),
                 ("seeds", '["http://a/", "http://b/"]'),
-                ("refreshed", "1795035600.25"),
-                ("order", "shark"),
+                ("refreshed_at", "1795035600.25"),
+                ("ordering", "shark"),
                 ("drawn_depths", '{"http://a/": 2}'),
             ],
         )
@@ -40,5 +40,11 @@ def test_written_values_keep_the_stored_format(tmp_path: Path) -> None:
         meta.topic = {"word": 1.0}
         stored = dict(collection.db.execute("SELECT name, value FROM meta").fetchall())
         assert (meta.session, meta.finish_reason, meta.topic) == (2, "1", {"word": 1.0})
-    expected = {"session": "2", "complete": "1", "forgetting": "0", "finish_reason": "1", "topic": '{"word":1.0}'}
+    expected = {
+        "session": "2",
+        "is_complete": "1",
+        "is_deletion_unfinished": "0",
+        "finish_reason": "1",
+        "topic": '{"word":1.0}',
+    }
     assert expected.items() <= stored.items()

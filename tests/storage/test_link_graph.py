@@ -103,7 +103,7 @@ def test_targets_of_many_buckets_are_found_after_several_writes(tmp_path: Path) 
             write_backlinks(collection.db, buckets)
         assert [list(read_backlinks(collection.db, target)) for target in targets] == [[7, 8]] * len(targets)
         assert list(read_backlinks(collection.db, 2)) == []
-        assert collection.db.execute("SELECT count(*) FROM shelves").fetchone() == (8,)
+        assert collection.db.execute("SELECT count(*) FROM backlink_buckets").fetchone() == (8,)
 
 
 def pack_sorted_bucket(sources: dict[int, list[int]]) -> bytes:
@@ -119,7 +119,7 @@ def test_sorted_buckets_of_an_older_collection_are_read(tmp_path: Path) -> None:
     packed = pack_sorted_bucket({3: [7, 8], 9: [5]})
     assert [unpack_sorted_sources(packed, slot) for slot in (2, 3, 9)] == [[], [7, 8], [5]]
     with open_collection(tmp_path) as collection:
-        collection.db.execute("INSERT INTO shelves (shelf, packed) VALUES (0, ?)", (packed,))
+        collection.db.execute("INSERT INTO backlink_buckets (bucket, packed) VALUES (0, ?)", (packed,))
         buckets = BacklinkBuckets()
         buckets.add(6, [9])
         write_backlinks(collection.db, buckets)

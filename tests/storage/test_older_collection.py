@@ -2,11 +2,15 @@
 
 import json
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.old_tables import check_new_rows, create_old_tables
 
 from sanderling.cli import main
+from sanderling.db.connection import connect_sqlite
+from sanderling.storage.collection import open_collection, open_collection_read_only
 
 ARCHIVE = Path(__file__).parents[1] / "data" / "collection-2026-11.tar.xz"
 PRICE = "http://127.0.0.1:34481/price"
@@ -54,3 +58,18 @@ def test_revisit_plans_of_an_older_collection_are_read(
 
 def test_an_older_collection_is_verified_without_damage(older_collection: str) -> None:
     assert main(["verify", "-C", older_collection]) == 0
+
+
+def test_rows_of_renamed_tables_and_columns_are_kept(tmp_path: Path) -> None:
+    with closing(connect_sqlite(tmp_path / "sanderling.db")) as db:
+        create_old_tables(db)
+    open_collection_read_only(tmp_path).close()
+    with open_collection(tmp_path) as collection:
+        check_new_rows(collection.db)
+
+
+def test_folder_of_paused_workers_is_renamed(tmp_path: Path) -> None:
+    (tmp_path / "migrants").mkdir()
+    (tmp_path / "migrants" / "m1.json").touch()
+    open_collection(tmp_path).close()
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("m1.json")] == ["workers/m1.json"]

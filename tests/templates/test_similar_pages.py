@@ -340,7 +340,7 @@ def test_migrants_bring_home_matches_and_their_hubs_and_keep_the_rest_for_later(
         assert len(home & PRODUCTS) >= 0.9 * len(PRODUCTS)
         assert sum(path.startswith("/news/") for path in home) < 10
         main(["pages", "--skipped", "--json", "-C", folder])
-        kept = {str(row["url"]).removeprefix(server.root) for row in lines(capsys) if row["reason"] == "not_alike"}
+        kept = {str(row["url"]).removeprefix(server.root) for row in lines(capsys) if row["reason"] == "not_similar"}
         assert kept
         assert main(["crawl", server.root, "-C", folder, *FLAGS]) == 0
         capsys.readouterr()

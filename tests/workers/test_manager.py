@@ -179,8 +179,8 @@ def test_worker_is_dispatched_and_retracted_under_its_id(tmp_path: Path) -> None
 
 def test_parked_worker_of_an_old_version_is_loaded(tmp_path: Path) -> None:
     """The keys are those from before the fields were renamed."""
-    (tmp_path / "migrants").mkdir()
-    (tmp_path / "migrants" / "m1-abc.json").write_text(
+    (tmp_path / "workers").mkdir()
+    (tmp_path / "workers" / "m1-abc.json").write_text(
         '{"id": "m1-abc", "place": "", "born": 12.5, "known":'
         ' {"ways": {"http://a.example": [0.25, 1000.0, 4]}, "recent": [0.5], "given": 7}}'
     )
@@ -218,10 +218,10 @@ def test_workers_are_cloned_parked_resumed_and_disposed_of_during_a_crawl(tmp_pa
         site.gate.set()
         (parked,) = crawl_thread.send("pause", second)
         assert (parked["state"], parked["where"]) == ("deactivated", "")
-        assert json.loads((tmp_path / "migrants" / f"{second}.json").read_text())["id"] == second
+        assert json.loads((tmp_path / "workers" / f"{second}.json").read_text())["id"] == second
         (resumed,) = crawl_thread.send("resume", second)
         assert (resumed["id"], resumed["state"]) == (second, "running")
-        assert not (tmp_path / "migrants" / f"{second}.json").exists()
+        assert not (tmp_path / "workers" / f"{second}.json").exists()
         (disposed,) = crawl_thread.send("dispose", clone["id"])
         assert disposed["state"] == "disposed"
         assert send_command(tmp_path, {"do": "pause", "workers": [disposed["id"]]})["error"].startswith(

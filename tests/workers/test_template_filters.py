@@ -37,7 +37,7 @@ def test_migrant_sends_only_similar_pages_and_the_rest_on_request(
         fetched = paths(lines(capsys), web.root)
         assert len(fetched & PRODUCTS) > 20
         main(["pages", "--skipped", "--json", "-C", folder])
-        parked = {str(row["url"]).removeprefix(web.root) for row in lines(capsys) if row["reason"] == "not_alike"}
+        parked = {str(row["url"]).removeprefix(web.root) for row in lines(capsys) if row["reason"] == "not_similar"}
         assert parked
         assert parked <= sent[FilteredMessage], "filtered by the migrant"
         assert not parked & sent[PageMessage], "not sent"

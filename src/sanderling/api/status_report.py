@@ -45,8 +45,8 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "skipped": count_reasons(db, UrlState.SKIPPED),
         "failed": count_reasons(db, UrlState.FAILED),
         "out_of_scope": totals.out_of_scope,
-        "forgetting": meta.is_deletion_unfinished,
-        "unlisted": meta.unrecorded_skips,
+        "deletion_unfinished": meta.is_deletion_unfinished,
+        "unrecorded_skips": meta.unrecorded_skips,
         "classes": _count_change_classes(db),
         "changes": _count_changes(db, time.time()),
         "order": meta.ordering,
@@ -54,8 +54,8 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "levels": [msgspec.to_builtins(level) for level in load_level_counts(db)],
         "duplicates": _count_duplicates(db),
         "hosts": totals.hosts,
-        "held": _list_backed_off_hosts(db, time.time()),
-        "complaints": _list_rate_limited_hosts(db),
+        "backed_off_hosts": _list_backed_off_hosts(db, time.time()),
+        "rate_limited_hosts": _list_rate_limited_hosts(db),
         "schedule": msgspec.to_builtins(summarize_schedule(db, time.time())),
         "last_run": None
         if run is None
@@ -95,6 +95,6 @@ def _list_backed_off_hosts(db: Connection, now: float) -> list[dict[str, object]
 
 def _list_rate_limited_hosts(db: Connection) -> list[dict[str, object]]:
     return [
-        {"host": host.host, "complaints": host.count, "last": format_iso(host.last_at), "seconds_between": host.delay}
+        {"host": host.host, "count": host.count, "last": format_iso(host.last_at), "seconds_between": host.delay}
         for host in list_rate_limited_hosts(db)
     ]

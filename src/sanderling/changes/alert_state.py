@@ -10,16 +10,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import DecodeError, Struct, ValidationError, field, json
+from msgspec import DecodeError, Struct, ValidationError, convert, field, json
+
+from sanderling.db.stored_keys import rename_keys
 
 OVERLAP_SECONDS = 3_600.0
+RENAMED_KEYS = {"told": "sent_changes"}  # in files of earlier versions
 
 
 class AlertState(Struct):
     """Time up to which all changes were sent, and the changes sent in the last hour before it."""
 
     until: float = 0.0
-    sent_changes: list[tuple[str, float]] = field(default_factory=list, name="told")  # (URL, time)
+    sent_changes: list[tuple[str, float]] = field(default_factory=list)  # (URL, time)
 
     @property
     def since(self) -> float:
@@ -37,7 +40,7 @@ def load_alert_states(path: Path) -> dict[str, AlertState]:
     if not path.is_file():
         return {}
     try:
-        return json.decode(path.read_bytes(), type=dict[str, AlertState])
+        return convert(rename_keys(json.decode(path.read_bytes()), RENAMED_KEYS), dict[str, AlertState])
     except (DecodeError, ValidationError):
         return {}
 

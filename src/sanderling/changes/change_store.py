@@ -91,14 +91,14 @@ class ChangeStore:
 
     def store_resource_uses(self, resources_by_page: Mapping[int, Sequence[int]]) -> None:
         """Replace the resources of pages; all are given as URL ids."""
-        self.db.executemany("DELETE FROM uses WHERE page = ?", [(page,) for page in resources_by_page])
+        self.db.executemany("DELETE FROM page_resources WHERE page = ?", [(page,) for page in resources_by_page])
         self.db.executemany(
-            "INSERT INTO uses VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
+            "INSERT INTO page_resources VALUES (?, ?) ON CONFLICT (page, resource) DO NOTHING",
             [(page, resource) for page, resources in resources_by_page.items() for resource in resources],
         )
 
     def find_using_pages(self, resource_id: int, limit: int) -> list[int]:
-        rows = self.db.execute("SELECT page FROM uses WHERE resource = ? LIMIT ?", (resource_id, limit))
+        rows = self.db.execute("SELECT page FROM page_resources WHERE resource = ? LIMIT ?", (resource_id, limit))
         return [page for (page,) in rows]
 
     def save_noise_models(self) -> None:

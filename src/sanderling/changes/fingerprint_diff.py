@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import compress, islice
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.changes.align import Hunk, align_blocks, pair_by_size
@@ -39,7 +39,7 @@ class BlockChange(Struct, frozen=True, omit_defaults=True):
     new: int = -1  # number among the new blocks
     keys: tuple[int, ...] = ()  # old hash, new hash
     context: int = 0  # hash of the unchanged block before it
-    is_price: bool = field(default=False, name="worth")  # or availability; never noise
+    is_price: bool = False  # or availability; never noise
 
 
 class AssetDelta(Struct, frozen=True, omit_defaults=True):
@@ -61,11 +61,11 @@ class FingerprintDiff(Struct, frozen=True, omit_defaults=True):
     """Differences between two fingerprints. Stored: `name` keeps the keys of existing collections."""
 
     comparable: bool = True  # same version and user rules
-    has_text_change: bool = field(default=False, name="text")  # also volatile text and boilerplate
-    main_content_size: int = field(default=0, name="weight")  # bytes, sum of both versions
+    has_text_change: bool = False  # also volatile text and boilerplate
+    main_content_size: int = 0  # bytes, sum of both versions
     blocks: tuple[BlockChange, ...] = ()
     structure: StructureDiff = StructureDiff()
-    has_style_change: bool = field(default=False, name="looks")
+    has_style_change: bool = False
     assets: dict[str, AssetDelta] = {}
     resources: tuple[ResourceChange, ...] = ()  # replaced under the same URL
 

@@ -59,16 +59,16 @@ class NoiseModel(Struct):
     """The noise model of a site. Stored: `name` keeps the keys of existing collections."""
 
     visits: float = 0
-    fragment_counts: dict[int, float] = field(default_factory=dict, name="seen")  # visits by fragment or place
-    streaks: dict[int, dict[int, int]] = field(default_factory=dict, name="restless")
+    fragment_counts: dict[int, float] = field(default_factory=dict)  # visits by fragment or place
+    streaks: dict[int, dict[int, int]] = field(default_factory=dict)
     """By page and place: visits with a change minus visits without; negative if the last had none."""
-    alternations: dict[int, AlternationScores] = field(default_factory=dict, name="turns")  # by page
-    reversal_counts: dict[int, float] = field(default_factory=dict, name="again")
+    alternations: dict[int, AlternationScores] = field(default_factory=dict)  # by page
+    reversal_counts: dict[int, float] = field(default_factory=dict)
     """By place: pages on which an addition was removed again."""
-    text_visits: int = field(default=0, name="worded")  # visits with changed text
-    visit_spans: dict[int, tuple[int, int]] = field(default_factory=dict, name="spans")
+    text_visits: int = 0  # visits with changed text
+    visit_spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     """By text key: numbers of the first and last text visit that saw it."""
-    first_pages: dict[int, tuple[int, ...]] = field(default_factory=dict, name="pages")
+    first_pages: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By text key: the first `MIN_PAGES` pages on which it changed."""
 
     @property

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 
 class ResourceType(StrEnum):
@@ -15,7 +15,7 @@ class ResourceChange(Struct, frozen=True, omit_defaults=True):
     """A replaced resource. Stored: `name` keeps the key of existing collections."""
 
     url: str
-    resource_type: ResourceType = field(name="sort")
+    resource_type: ResourceType
     amount: float | None = None  # of images, 0 (looks the same) to 1; None: unknown
 
 

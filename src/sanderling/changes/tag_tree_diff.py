@@ -4,7 +4,7 @@ from collections import Counter
 from enum import StrEnum
 from operator import gt
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from sanderling.fingerprint.fast.common_affix import count_common_prefix
 from sanderling.fingerprint.tag_outline import (
@@ -36,7 +36,7 @@ class TreeLevelDiff(Struct, frozen=True, omit_defaults=True):
 class StructureDiff(Struct, frozen=True):
     """Difference of two trees. Stored: `name` keeps the key of existing collections."""
 
-    severity: StructureSeverity = field(default=StructureSeverity.NONE, name="verdict")
+    severity: StructureSeverity = StructureSeverity.NONE
     levels: tuple[TreeLevelDiff, ...] = ()  # those that differ
     cosmetic: bool = False  # cosmetic tags were added or removed
     reordered: bool = False  # same nodes on every level in another order

@@ -250,8 +250,8 @@ def load_stored_versions(catalog: PageCatalog, latest: Sequence[PageState]) -> d
     """Return where the last versions of pages are stored, by URL id."""
     locations = catalog.find_body_locations([old.visit_id for old in latest])
     changed = [old.url_id for old in latest if old.change_count]
-    fingerprints = catalog.load_fingerprints(changed, "signature")
-    stable_hashes = catalog.load_fingerprints(changed, "sieve")
+    fingerprints = catalog.load_fingerprints(changed, "page")
+    stable_hashes = catalog.load_fingerprints(changed, "stable_hash")
     return {
         old.url_id: StoredVersion(
             *locations[old.visit_id],

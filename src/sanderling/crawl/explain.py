@@ -78,7 +78,7 @@ class _ExplainedUrl(Struct, frozen=True):
 
 
 URL_SQL = """
-    SELECT u.id, u.host, h.name, u.path, u.wire, u.state, u.reason, u.note, u.depth, u.source, u.via, u.attempts
+    SELECT u.id, u.host, h.name, u.path, u.request_url, u.state, u.reason, u.note, u.depth, u.source, u.via, u.attempts
     FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id = ?
 """
 
@@ -112,7 +112,7 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
 
 
 def _describe_rendering(db: Connection, url_id: int) -> str:
-    row = db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url_id, RENDERING)).fetchone()
+    row = db.execute("SELECT value FROM fingerprints WHERE url = ? AND kind = ?", (url_id, RENDERING)).fetchone()
     rendering = decode_rendering(row[0]) if row else None
     return describe_rendering(rendering) if rendering is not None else ""
 
@@ -129,7 +129,7 @@ def _compute_level(db: Connection, row: _ExplainedUrl) -> int:
 
 
 def _classify_change_rate(db: Connection, url_id: int) -> tuple[str, str]:
-    hint = db.execute("SELECT changefreq FROM hints WHERE url = ?", (url_id,)).fetchone()
+    hint = db.execute("SELECT changefreq FROM sitemap_hints WHERE url = ?", (url_id,)).fetchone()
     changefreq = hint[0] if hint else ""
     page = load_observation(db, url_id)
     first, last, visits, changes = page.first_seen, page.last_visit, page.visits, page.changes
@@ -162,10 +162,10 @@ def _collect_scores(db: Connection, row: _ExplainedUrl, choice: OrderingChoice) 
     scores |= {"links in": backlinks}
     if page:
         scores |= {"links out": page[0], "pvalue": compute_pvalue(page[0], backlinks)}
-    hint = db.execute("SELECT priority FROM hints WHERE url = ?", (row.id,)).fetchone()
+    hint = db.execute("SELECT priority FROM sitemap_hints WHERE url = ?", (row.id,)).fetchone()
     if hint and hint[0] >= 0:
         scores["sitemap priority"] = hint[0]
-    relevance = db.execute("SELECT value FROM marks WHERE url = ? AND kind = 'relevance'", (row.id,)).fetchone()
+    relevance = db.execute("SELECT value FROM fingerprints WHERE url = ? AND kind = 'relevance'", (row.id,)).fetchone()
     if relevance:
         scores["relevance"] = round(unpack_relevance(relevance[0]), 4)
     if counts := choice.popularity.counts.get(row.path):
@@ -175,9 +175,9 @@ def _collect_scores(db: Connection, row: _ExplainedUrl, choice: OrderingChoice) 
 
 def _find_due_time(db: Connection, row: _ExplainedUrl, now: float) -> tuple[float, str]:
     if row.state == UrlState.QUEUED:
-        (open_at,) = db.execute("SELECT open_at FROM hosts WHERE id = ?", (row.host_id,)).fetchone()
+        (next_request_at,) = db.execute("SELECT next_request_at FROM hosts WHERE id = ?", (row.host_id,)).fetchone()
         ready = db.execute("SELECT ready_at FROM queue WHERE url = ?", (row.id,)).fetchone()
-        return max(now, open_at, ready[0] if ready else 0.0), "it is queued in this session"
+        return max(now, next_request_at, ready[0] if ready else 0.0), "it is queued in this session"
     plan = db.execute("SELECT due_at FROM due WHERE url = ?", (row.id,)).fetchone()
     return (float(plan[0]), explain_due_times(db, [row.id], now)[row.id]) if plan else (0.0, "")
 
@@ -201,8 +201,8 @@ def format_day(at: float, now: float) -> str:
 
 
 def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition | None, now: float) -> list[str]:
-    columns = "verdict, hold, open_at, leased, holder, addresses, place"
-    failure, backoff_reason, open_at, leased, holder, addresses, address = db.execute(
+    columns = "failure_reason, delay_reason, next_request_at, leased, worker, addresses, shared_address"
+    failure, backoff_reason, next_request_at, leased, holder, addresses, address = db.execute(
         f"SELECT {columns} FROM hosts WHERE id = ?", (row.host_id,)
     ).fetchone()
     blockers = []
@@ -213,12 +213,12 @@ def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition |
         blockers.append("robots.txt does not allow it")
     if row.state != UrlState.QUEUED:
         return blockers
-    lease = db.execute("SELECT migrant, until FROM leases WHERE url = ?", (row.id,)).fetchone()
+    lease = db.execute("SELECT worker, until FROM leases WHERE url = ?", (row.id,)).fetchone()
     if lease:
         blockers.append(f"leased by worker {lease[0]} until {_format_time(lease[1])}")
-    if open_at > now:
+    if next_request_at > now:
         cause = f"back-off after {backoff_reason}" if backoff_reason else "crawl delay"
-        blockers.append(f"the host is not requested before {_format_time(open_at)} ({cause})")
+        blockers.append(f"the host is not requested before {_format_time(next_request_at)} ({cause})")
     ready = db.execute("SELECT ready_at FROM queue WHERE url = ?", (row.id,)).fetchone()
     if ready and ready[0] > now:
         blockers.append(f"{row.attempts} attempts failed; the next is not before {_format_time(ready[0])}")
@@ -227,7 +227,7 @@ def _find_blockers(db: Connection, row: _ExplainedUrl, position: QueuePosition |
     blockers += _describe_crawl_delay(db, row.host_id, rules, position)
     if leased and not lease:
         blockers.append(f"worker {holder} has leased {leased} URLs of the host")
-    sql = "SELECT 1 FROM hosts WHERE place = ? AND id <> ? AND leased > 0"
+    sql = "SELECT 1 FROM hosts WHERE shared_address = ? AND id <> ? AND leased > 0"
     if address and db.execute(sql, (address, row.host_id)).fetchone():
         blockers.append(f"another host with the same IP address ({address}) is being crawled")
     return blockers
@@ -237,7 +237,7 @@ def _describe_crawl_delay(
     db: Connection, host_id: int, rules: RobotsRules | None, position: QueuePosition | None
 ) -> list[str]:
     robots_delay = rules.get_crawl_delay() if rules is not None else None
-    (learned_delay,) = db.execute("SELECT learned FROM hosts WHERE id = ?", (host_id,)).fetchone()
+    (learned_delay,) = db.execute("SELECT learned_delay FROM hosts WHERE id = ?", (host_id,)).fetchone()
     settings = CollectionMeta(db).settings
     delay = max(float(settings.get("delay", 1.0)), robots_delay or 0.0, learned_delay)
     if position is None or not delay or position.host_position == 1:

@@ -17,7 +17,7 @@ from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choic
 from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, RevisitServices, RunState, RunStats
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
-from sanderling.db.connection import Connection, apply_migrations, is_schema_current, transaction
+from sanderling.db.connection import Connection, apply_migrations, is_schema_current, load_schema_versions, transaction
 from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
 from sanderling.db.wal import run_checkpoints
 from sanderling.dedup.near_duplicates import IncrementalPairing
@@ -112,11 +112,11 @@ def read_scheduled_collection(folder: Path) -> StoredCollection | None:
 
     Returns None if it has no revisit schedule.
     """
-    migrations = {"refresh": REVISIT_MIGRATIONS}
+    migrations = {"revisit": REVISIT_MIGRATIONS}
     collection = open_collection_read_only(folder)
     if is_schema_current(collection.db, migrations):
         return collection
-    is_scheduled = collection.db.execute("SELECT 1 FROM migrations WHERE room = 'refresh'").fetchone() is not None
+    is_scheduled = "revisit" in load_schema_versions(collection.db)
     collection.close()
     if not is_scheduled:
         return None
@@ -130,7 +130,7 @@ def _build_context(
 ) -> CrawlContext:
     """Build all services. Truncates the archive to its committed lengths."""
     db, request = collection.db, plan.request
-    apply_migrations(db, {"refresh": REVISIT_MIGRATIONS})
+    apply_migrations(db, {"revisit": REVISIT_MIGRATIONS})
     storage = _open_storage(collection, request.workers.archive, plan.clock)
     ordering = plan.build_ordering(db, request.ordering_choice)
     return CrawlContext(

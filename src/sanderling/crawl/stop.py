@@ -17,7 +17,7 @@ class FinishReason(StrEnum):
     INTERRUPTED = "interrupted"
     FORCED = "forced"
     DISK_FULL = "disk_full"
-    BACKED_OFF = "held"
+    BACKED_OFF = "backed_off"
 
 
 class CrawlLimits(Struct, frozen=True):

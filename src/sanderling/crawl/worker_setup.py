@@ -19,10 +19,10 @@ from sanderling.workers.assignment.strategies import HOST_BOUND_STRATEGIES
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import LocalEngine
+from sanderling.workers.manager import WORKER_FOLDER
 from sanderling.workers.migrant.address import MigrantAddress
 from sanderling.workers.spawn import SpawnedProcess, spawn_workers
 
-PARKED_FOLDER = "migrants"  # in a collection: pages that workers keep because they do not match the template filter
 MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
 
 
@@ -59,8 +59,8 @@ def open_engine(
     settings = msgspec.structs.replace(
         build_fetch_settings(request), archive_folder=str((folder / "archive").resolve())
     )
-    if request.uses_template_filter or (has_parked_pages(folder / PARKED_FOLDER) and not is_new):
-        settings = msgspec.structs.replace(settings, parking_folder=str(folder / PARKED_FOLDER))
+    if request.uses_template_filter or (has_parked_pages(folder / WORKER_FOLDER) and not is_new):
+        settings = msgspec.structs.replace(settings, parking_folder=str(folder / WORKER_FOLDER))
     if request.workers.engine == "ray":
         from sanderling.workers.ray.ray_engine import RayEngine
 

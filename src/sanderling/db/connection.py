@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import weakref
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +29,9 @@ CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 DECODE_ERRORS = (msgspec.DecodeError, json.JSONDecodeError, zlib.error, struct.error)  # of values encoded in a column
 
 ID_BATCH_SIZES = (1, 8, 24, 48, 72, 96, 128, 160, 192, 224, 256, 320, 400)  # number of ids in a statement
+RENAMED_COMPONENTS = {
+    "store": "storage", "dedupe": "dedup", "refresh": "revisit", "structure": "templates", "serve": "web",
+}  # fmt: skip
 CACHED_STATEMENTS = 512  # each `select_by_ids` statement takes one entry per batch size
 
 
@@ -50,6 +53,10 @@ class Connection(Protocol):
     def close(self) -> None: ...
     @property
     def in_transaction(self) -> bool: ...
+
+
+Migration = str | Callable[[Connection], None]
+"""Statements separated by semicolons, or a function that changes stored values."""
 
 
 def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
@@ -202,27 +209,43 @@ def select_by_ids(db: Connection, sql: str, ids: Sequence[int]) -> Iterator[Any]
         yield from db.execute(sql.format(",".join("?" * len(batch))), batch).fetchall()
 
 
-def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[str]]) -> None:
+def apply_migrations(db: Connection, migrations: Mapping[str, Sequence[Migration]]) -> None:
     """Apply pending migrations, each in a transaction."""
-    db.execute("CREATE TABLE IF NOT EXISTS migrations (room TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
-    applied = _load_applied_counts(db)
+    if not has_table(db, "schema_versions"):
+        _create_schema_versions(db)
+    applied = load_schema_versions(db)
     is_schema_current(db, migrations)
     for component, scripts in migrations.items():
         done = applied.get(component, 0)
         for number, script in enumerate(scripts[done:], done + 1):
             with transaction(db):
-                for statement in script.split(";"):
-                    if statement.strip():
-                        db.execute(statement)
+                _apply_migration(db, script)
                 db.execute(
-                    "INSERT INTO migrations VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET applied = excluded.applied",
+                    "INSERT INTO schema_versions VALUES (?, ?)"
+                    " ON CONFLICT (component) DO UPDATE SET applied = excluded.applied",
                     (component, number),
                 )
 
 
-def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[str]]) -> bool:
+def _apply_migration(db: Connection, migration: Migration) -> None:
+    if callable(migration):
+        migration(db)
+        return
+    for statement in filter(str.strip, migration.split(";")):
+        db.execute(statement)
+
+
+def _create_schema_versions(db: Connection) -> None:
+    versions = _load_old_versions(db)
+    with transaction(db):
+        db.execute("CREATE TABLE schema_versions (component TEXT PRIMARY KEY, applied INTEGER NOT NULL)")
+        db.executemany("INSERT INTO schema_versions VALUES (?, ?)", list(versions.items()))
+        db.execute("DROP TABLE IF EXISTS migrations")
+
+
+def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[Migration]]) -> bool:
     """Return whether all migrations are applied. Raises CollectionError if a newer version wrote it."""
-    applied = _load_applied_counts(db)
+    applied = load_schema_versions(db)
     newer = [component for component, scripts in migrations.items() if applied.get(component, 0) > len(scripts)]
     if newer:
         raise CollectionError(
@@ -232,8 +255,21 @@ def is_schema_current(db: Connection, migrations: Mapping[str, Sequence[str]]) -
     return all(applied.get(component, 0) == len(scripts) for component, scripts in migrations.items())
 
 
-def _load_applied_counts(db: Connection) -> dict[str, int]:
-    try:
-        return dict(db.execute("SELECT room, applied FROM migrations").fetchall())
-    except sqlite3.OperationalError:  # no such table: a new database
+def load_schema_versions(db: Connection) -> dict[str, int]:
+    """Return the number of applied migrations by component; empty for a new database."""
+    if has_table(db, "schema_versions"):
+        return dict(db.execute("SELECT component, applied FROM schema_versions").fetchall())
+    return _load_old_versions(db)
+
+
+def _load_old_versions(db: Connection) -> dict[str, int]:
+    """Load the counts from `migrations`, the table before components had the names of their packages."""
+    if not has_table(db, "migrations"):
         return {}
+    rows = db.execute("SELECT room, applied FROM migrations").fetchall()
+    return {RENAMED_COMPONENTS.get(name, name): applied for name, applied in rows}
+
+
+def has_table(db: Connection, name: str) -> bool:
+    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return db.execute(sql, (name,)).fetchone() is not None

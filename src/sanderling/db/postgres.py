@@ -25,6 +25,10 @@ COLUMN_TYPES = (
     (r"\bBLOB\b", "BYTEA"),
     (r"\bWITHOUT ROWID\b", ""),
 )
+TABLE_LIST = (
+    "FROM sqlite_master WHERE type = 'table' AND name",
+    "FROM pg_tables WHERE schemaname = current_schema() AND tablename",
+)
 CREATE_HEX_FUNCTION = (
     "CREATE OR REPLACE FUNCTION hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1, 'hex') $$"
 )
@@ -38,6 +42,7 @@ def translate_sql(sql: str) -> str:
     if sql.lstrip().startswith("CREATE TABLE"):
         for pattern, word in COLUMN_TYPES:
             sql = re.sub(pattern, word, sql)
+    sql = sql.replace(*TABLE_LIST)
     sql = re.sub(r"(?<![:\w]):([a-z_]+)\b", r"%(\1)s", sql.replace("%", "%%"))
     return sql.replace("?", "%s")
 
@@ -147,10 +152,6 @@ def _create_functions(raw_connection: Any) -> None:
         raw_connection.execute(CREATE_HEX_FUNCTION)
     except psycopg.errors.InternalError_:  # created by another connection at the same time
         return
-
-
-def has_table(db: PostgresConnection, name: str) -> bool:
-    return db.execute("SELECT to_regclass(?)", (name,)).fetchone()[0] is not None
 
 
 def acquire_coordinator_lock(db: PostgresConnection) -> None:

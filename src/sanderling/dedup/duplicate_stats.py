@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
-from sanderling.db.schema.dedup import is_dedup_schema_current
 
 COUNT_NEAR_DUPLICATES = (
-    "SELECT count(*) FROM near AS n JOIN pages AS p ON p.url = n.url WHERE p.status BETWEEN 200 AND 299"
+    "SELECT count(*) FROM near_duplicates AS n JOIN pages AS p ON p.url = n.url WHERE p.status BETWEEN 200 AND 299"
 )
 LINK_COUNT, NEW_LINK_COUNT, CACHE_LOOKUP_COUNT, CACHE_HIT_COUNT, CACHE_EVICTION_COUNT = (
     "links",
@@ -44,16 +43,15 @@ class DuplicateStats(Struct, frozen=True):
 def add_counts(db: Connection, counts: Mapping[str, int]) -> None:
     """Add counters, in the open transaction."""
     db.executemany(
-        "INSERT INTO tally VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = tally.count + excluded.count",
+        "INSERT INTO duplicate_counts VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET count = duplicate_counts.count + excluded.count",
         list(counts.items()),
     )
 
 
 def load_duplicate_stats(db: Connection) -> DuplicateStats:
-    """Compute the statistics; counters are 0 without their tables."""
-    has_tables = db.execute("SELECT 1 FROM migrations WHERE room = 'dedupe'").fetchone() is not None
-    counts = dict(db.execute("SELECT name, count FROM tally").fetchall()) if has_tables else {}
-    near_duplicates = db.execute(COUNT_NEAR_DUPLICATES).fetchone()[0] if is_dedup_schema_current(db) else 0
+    counts = dict(db.execute("SELECT name, count FROM duplicate_counts").fetchall())
+    near_duplicates = db.execute(COUNT_NEAR_DUPLICATES).fetchone()[0]
     identical, noncanonical = db.execute(
         "SELECT coalesce(sum(CASE WHEN p.duplicate_of > 0 THEN 1 ELSE 0 END), 0),"
         " coalesce(sum(CASE WHEN p.canonical <> '' AND p.canonical <> h.name || u.path THEN 1 ELSE 0 END), 0)"

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
-from sanderling.db.schema.dedup import is_dedup_schema_current
 from sanderling.dedup.minhash_index import MAX_DISTANCE, MinhashIndex
 from sanderling.fingerprint.minhash import SKETCH_SIZE, convert_distance_to_similarity
 
@@ -18,15 +17,15 @@ MAX_FLIP_PAGES = 300_000  # above it only equal bands are looked up, to keep loo
 MAX_INCREMENTAL_PAGES = 20_000  # above it, lookups during the crawl would slow it down
 MAX_NEIGHBORS = 32  # indexed neighbors per original; bounds the cost of a million similar pages
 FROM_SKETCHES = (
-    "FROM marks AS m JOIN pages AS p ON p.url = m.url"
+    "FROM fingerprints AS m JOIN pages AS p ON p.url = m.url"
     f" WHERE m.kind = 'minhash' AND length(m.value) = {SKETCH_SIZE}"
     " AND p.status BETWEEN 200 AND 299 AND p.duplicate_of = 0"
 )
 SELECT_SKETCHES = f"SELECT m.url, m.value, p.visit {FROM_SKETCHES} ORDER BY m.url"
 COUNT_SKETCHES = f"SELECT count(*) {FROM_SKETCHES}"
 SELECT_PAIRS = (
-    "SELECT n.url, n.twin, n.distance FROM near AS n JOIN pages AS p ON p.url = n.url"
-    " JOIN pages AS o ON o.url = n.twin"
+    "SELECT n.url, n.original, n.distance FROM near_duplicates AS n JOIN pages AS p ON p.url = n.url"
+    " JOIN pages AS o ON o.url = n.original"
     " WHERE p.status BETWEEN 200 AND 299 AND o.status BETWEEN 200 AND 299 ORDER BY n.url"
 )
 
@@ -124,12 +123,12 @@ def find_pairs(db: Connection, unchanged_since: Mapping[int, int] | None = None)
 
     `unchanged_since`: visit since which a page has the same text.
     """
-    (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_until").fetchone()
+    (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM near_duplicate_progress").fetchone()
     visited = dict(db.execute("SELECT url, visit FROM pages WHERE visit > ?", (last_visit_id,)).fetchall())
     if not visited:
         return PairUpdate(last_visit_id)
     changed = visited.keys() - {url for url, visit in (unchanged_since or {}).items() if visit <= last_visit_id}
-    duplicate_of = dict(db.execute("SELECT url, twin FROM near").fetchall())
+    duplicate_of = dict(db.execute("SELECT url, original FROM near_duplicates").fetchall())
     obsolete = {url for url in duplicate_of if not changed.isdisjoint(_follow_pairs(url, duplicate_of))}
     index, pending, slots = OriginalIndex(), list[tuple[int, int, int]](), dict[int, int]()
     paired_originals = set(duplicate_of.values())
@@ -157,12 +156,13 @@ def _follow_pairs(url: int, pairs: Mapping[int, int]) -> Iterator[int]:
 
 def store_pairs(db: Connection, update: PairUpdate) -> None:
     """Store an update, in the open transaction."""
-    db.executemany("DELETE FROM near WHERE url = ?", [(url,) for url in update.obsolete_urls])
+    db.executemany("DELETE FROM near_duplicates WHERE url = ?", [(url,) for url in update.obsolete_urls])
     db.executemany(
-        "INSERT INTO near VALUES (?, ?, ?)", [(pair.url, pair.duplicate_of, pair.distance) for pair in update.pairs]
+        "INSERT INTO near_duplicates VALUES (?, ?, ?)",
+        [(pair.url, pair.duplicate_of, pair.distance) for pair in update.pairs],
     )
-    db.execute("DELETE FROM near_until")
-    db.execute("INSERT INTO near_until VALUES (?)", (update.last_visit_id,))
+    db.execute("DELETE FROM near_duplicate_progress")
+    db.execute("INSERT INTO near_duplicate_progress VALUES (?)", (update.last_visit_id,))
 
 
 def _pair_pages(index: OriginalIndex, sketches: Iterable[tuple[int, int]]) -> Iterator[NearDuplicatePair]:
@@ -170,7 +170,4 @@ def _pair_pages(index: OriginalIndex, sketches: Iterable[tuple[int, int]]) -> It
 
 
 def load_pairs(db: Connection) -> Iterator[NearDuplicatePair]:
-    """Yield all stored pairs; nothing in collections of older versions."""
-    if is_dedup_schema_current(db):
-        for row in db.execute(SELECT_PAIRS):
-            yield NearDuplicatePair(*row)
+    return (NearDuplicatePair(*row) for row in db.execute(SELECT_PAIRS))

@@ -13,7 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.clock import system_clock
-from sanderling.crawl.worker_setup import PARKED_FOLDER
 from sanderling.db.connection import apply_migrations, connect_sqlite, transaction
 from sanderling.db.schema import changes, dedup, frontier, revisit, storage
 from sanderling.deletion.page_deleter import (
@@ -43,6 +42,7 @@ from sanderling.warc.cdxj import CdxjEntry
 from sanderling.warc.cdxj_index import delete_index, open_cdxj_index, remove_entries
 from sanderling.warc.erase import erase_records
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
+from sanderling.workers.manager import WORKER_FOLDER
 
 PAGE_COLUMNS = (
     *frontier.PAGE_COLUMNS, *dedup.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *storage.PAGE_COLUMNS, *revisit.PAGE_COLUMNS
@@ -76,7 +76,7 @@ def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
     report, erased = DeletionReport(), ErasedRecords()
     with open_collection(folder) as collection, _open_collection_archive(collection) as archive:
         db = collection.db
-        apply_migrations(db, {"refresh": revisit.MIGRATIONS})
+        apply_migrations(db, {"revisit": revisit.MIGRATIONS})
         is_resumed = CollectionMeta(db).is_deletion_unfinished
         with transaction(db):
             selections = begin_deletion(db, selection)
@@ -142,8 +142,8 @@ def _finish_deletion(
                 f"deleting pages from the full-text index in {collection.folder / SEARCH_INDEX_FOLDER}", "search"
             )
         _remove_from_search(collection.folder / SEARCH_INDEX_FOLDER, pending)
-    if has_parked_pages(collection.folder / PARKED_FOLDER):
-        parked = connect_sqlite(collection.folder / PARKED_FOLDER / PARKED_DATABASE)
+    if has_parked_pages(collection.folder / WORKER_FOLDER):
+        parked = connect_sqlite(collection.folder / WORKER_FOLDER / PARKED_DATABASE)
         parked.executemany("DELETE FROM kept WHERE url = ?", [(url,) for url in pending.urls])
         parked.close()
 

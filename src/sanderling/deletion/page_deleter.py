@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
-from msgspec import Struct, field, msgpack
+from msgspec import Struct, msgpack
 
 from sanderling.db.connection import Connection, transaction
 from sanderling.frontier.requeue import mark_deleted
@@ -32,7 +32,7 @@ from sanderling.warc.records import OriginalRecord, RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
 CHUNK_SIZE = 200
-PENDING_BLOB = "forgetting"  # row of the table blobs
+PENDING_BLOB = "pending_deletion"  # row of the table blobs
 FRAMING_HEADERS = ("content-encoding", "transfer-encoding", "content-length")
 
 
@@ -40,7 +40,7 @@ class PendingDeletion(Struct):
     """Work that remains after the rows are deleted."""
 
     places: list[RecordLocation] = []  # records to erase
-    remote_records: int = field(default=0, name="elsewhere")  # in archive files that are not available locally
+    remote_records: int = 0  # in archive files that are not available locally
     urls: dict[str, list[float]] = {}  # deleted URLs with their visit times, both keys of the full-text index
 
 

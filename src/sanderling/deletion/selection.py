@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from sanderling.db.connection import Connection
 from sanderling.frontier.url_rows import find_urls
@@ -22,8 +22,8 @@ class DeletionSelection(Struct, frozen=True):
     """Pages to delete: by URL patterns, which are blocked from then on, or by age."""
 
     patterns: Sequence[str] = ()  # with an age: restrict it to these URLs
-    gone_since: float | None = field(default=None, name="gone")  # pages that were gone before this time
-    unseen_since: float | None = field(default=None, name="unseen")  # pages that no visit found since this time
+    gone_since: float | None = None  # pages that were gone before this time
+    unseen_since: float | None = None  # pages that no visit found since this time
 
     @property
     def is_by_age(self) -> bool:

@@ -240,7 +240,7 @@ class ResponseProcessor:
             visit_fields["requisites"] = resolve_page_requisites(page, metadata.base_url, metadata.encoding)
         fingerprints = visit_fields["fingerprints"] = self._compute_fingerprints(page, fingerprint_input)
         if fingerprint_input.is_changed:
-            fingerprints["sieve"] = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
+            fingerprints["stable_hash"] = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
         score_link = None
         if topic and isinstance(page, Document):
             fingerprints["relevance"] = pack_relevance(score_page_relevance(topic, page, metadata.title))

@@ -110,7 +110,7 @@ def parse_non_page(role: UrlRole, url: str, body: bytes, mime: str, charset: str
         image_hash = fingerprint_image(body) if mime.startswith("image/") else b""
         requisites = find_nested_requisites(url, body, mime, charset)
         fields: dict[str, Any] = {"requisites": requisites} if requisites else {}
-        return (fields | {"fingerprints": {"look": image_hash}} if image_hash else fields), ""
+        return (fields | {"fingerprints": {"image_hash": image_hash}} if image_hash else fields), ""
     if role is UrlRole.TVI_FILE:
         return {"fingerprints": {"table": body} if len(body) <= MAX_TVI_BYTES else {}}, ""
     hints, file_refs, description = parse_sitemap_response(url, body, charset)

@@ -19,7 +19,7 @@ MIN_SLACK = 16
 
 SELECT_STORED_PAGES = """
     SELECT p.url, u.depth, l.url, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url
-    LEFT JOIN leases AS l ON l.url = p.url LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'relevance'
+    LEFT JOIN leases AS l ON l.url = p.url LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'relevance'
     WHERE p.status BETWEEN 200 AND 299 AND u.role = 'page' ORDER BY p.url
 """
 

@@ -54,8 +54,9 @@ class HostStore:
     def find_unresolved(self, now: float, limit: int) -> list[UnresolvedHost]:
         """Return hosts with queued URLs whose address is unknown or expired."""
         rows = self.db.execute(
-            "SELECT id, name FROM hosts WHERE waiting > 0 AND verdict = '' AND resolved_until <= ? AND open_at <= ?"
-            " ORDER BY open_at LIMIT ?",
+            "SELECT id, name FROM hosts"
+            " WHERE waiting > 0 AND failure_reason = '' AND resolved_until <= ? AND next_request_at <= ?"
+            " ORDER BY next_request_at LIMIT ?",
             (now, now, limit),
         )
         return [UnresolvedHost(id_, Host(name)) for id_, name in rows]
@@ -64,21 +65,22 @@ class HostStore:
         """Store the addresses of a host. Hosts with the same first address share a crawl delay."""
         joined = " ".join(addresses)
         self.db.execute(
-            "UPDATE hosts SET addresses = ?, place = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?",
+            "UPDATE hosts SET addresses = ?, shared_address = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?",
             (joined, joined.split(" ")[0], expires_at, host_id),
         )
 
     def record_dns_failure(self, host_id: int, now: float, retry_delay: float) -> bool:
         """Count a failed lookup and delay the host; return True after `MAX_DNS_TRIES` failures."""
         row = self.db.execute(
-            "UPDATE hosts SET dns_tries = dns_tries + 1, open_at = ?, hold = ? WHERE id = ? RETURNING dns_tries",
+            "UPDATE hosts SET dns_tries = dns_tries + 1, next_request_at = ?, delay_reason = ?"
+            " WHERE id = ? RETURNING dns_tries",
             (now + retry_delay, Reason.DNS, host_id),
         ).fetchone()
         return bool(row[0] >= MAX_DNS_TRIES)
 
     def give_up(self, host_id: int, reason: Reason, state: UrlState, detail: str = "") -> int:
         """Give up a host for this session: its queued URLs get this state and reason. Returns their number."""
-        self.db.execute("UPDATE hosts SET verdict = ?, waiting = 0 WHERE id = ?", (reason, host_id))
+        self.db.execute("UPDATE hosts SET failure_reason = ?, waiting = 0 WHERE id = ?", (reason, host_id))
         dropped = self.db.execute(
             "UPDATE urls SET state = ?, reason = ?, note = ? WHERE id IN (SELECT url FROM queue WHERE host = ?)",
             (state, reason, detail, host_id),
@@ -92,7 +94,9 @@ class HostStore:
         Such URLs come back into the queue when their worker is lost or stopped. Returns the number of URLs by final
         state.
         """
-        rows = self.db.execute("SELECT id, verdict FROM hosts WHERE waiting > 0 AND verdict <> ''").fetchall()
+        rows = self.db.execute(
+            "SELECT id, failure_reason FROM hosts WHERE waiting > 0 AND failure_reason <> ''"
+        ).fetchall()
         counts: dict[UrlState, int] = {}
         for host, value in rows:
             state = get_failed_host_state(reason := Reason(value))
@@ -103,7 +107,7 @@ class HostStore:
         """Return those of these hosts that were given up, with the reason."""
         failed = {}
         for name in hosts:
-            row = self.db.execute("SELECT verdict FROM hosts WHERE name = ?", (name,)).fetchone()
+            row = self.db.execute("SELECT failure_reason FROM hosts WHERE name = ?", (name,)).fetchone()
             if row and row[0]:
                 failed[name] = Reason(row[0])
         return failed
@@ -115,8 +119,8 @@ class HostStore:
         """
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_status IN (401, 403, 407)")
         self.db.execute(
-            "UPDATE hosts SET verdict = '', strikes = 0, dns_tries = 0, robots_tries = 0,"
-            " open_at = CASE WHEN hold = ? THEN open_at ELSE 0 END WHERE verdict <> ''",
+            "UPDATE hosts SET failure_reason = '', failures = 0, dns_tries = 0, robots_tries = 0,"
+            " next_request_at = CASE WHEN delay_reason = ? THEN next_request_at ELSE 0 END WHERE failure_reason <> ''",
             (Reason.RATE_LIMITED,),
         )
 
@@ -133,17 +137,9 @@ class HostStore:
         if robots.is_reachable:
             self.db.execute(
                 "UPDATE hosts SET robots_status = ?, robots_body = ?, robots_at = ?, robots_until = ?,"
-                " robots_tries = 0, wish = ?, pause = CASE WHEN learned > ? THEN learned ELSE ? END WHERE name = ?",
-                (
-                    robots.status,
-                    robots.body,
-                    robots.fetched_at,
-                    robots.expires_at,
-                    crawl_delay,
-                    crawl_delay,
-                    crawl_delay,
-                    robots.host,
-                ),
+                " robots_tries = 0, robots_delay = ?, crawl_delay = CASE WHEN learned_delay > ?"
+                " THEN learned_delay ELSE ? END WHERE name = ?",
+                (robots.status, robots.body, robots.fetched_at, robots.expires_at, *[crawl_delay] * 3, robots.host),
             )
             return True
         row = self.db.execute(
@@ -157,10 +153,7 @@ class HostStore:
         return bool(row[1] < MAX_ROBOTS_TRIES)
 
     def get_robots(self, host: Host) -> RobotsTxt | None:
-        """Return the stored robots.txt of a host.
-
-        None: it was never fetched.
-        """
+        """Return the stored robots.txt of a host; None if it was never fetched."""
         row = self.db.execute(
             "SELECT robots_status, robots_body, robots_at, robots_until FROM hosts"
             " WHERE name = ? AND robots_status >= 0",
@@ -170,43 +163,44 @@ class HostStore:
 
     def count_false_etag(self, host: Host) -> None:
         """Count an ETag that changed while the body did not."""
-        self.db.execute("UPDATE hosts SET etag_lies = etag_lies + 1 WHERE name = ?", (host,))
+        self.db.execute("UPDATE hosts SET false_etags = false_etags + 1 WHERE name = ?", (host,))
 
     def has_unreliable_etags(self, host: Host) -> bool:
         """Return True if ETags change without the body; then only If-Modified-Since is sent."""
-        row = self.db.execute("SELECT etag_lies FROM hosts WHERE name = ?", (host,)).fetchone()
+        row = self.db.execute("SELECT false_etags FROM hosts WHERE name = ?", (host,)).fetchone()
         return row is not None and row[0] >= MAX_FALSE_ETAGS
 
     def delay_address(self, host_id: int, until: float, reason: Reason) -> None:
         """Send no request to a host, or to another host at its address, before this time."""
         self.db.execute(
-            "UPDATE hosts SET open_at = ?, hold = ? WHERE open_at < ? AND (id = ?"
-            " OR (place <> '' AND place = (SELECT place FROM hosts WHERE id = ?)))",
+            "UPDATE hosts SET next_request_at = ?, delay_reason = ? WHERE next_request_at < ? AND (id = ?"
+            " OR (shared_address <> '' AND shared_address = (SELECT shared_address FROM hosts WHERE id = ?)))",
             (until, reason, until, host_id, host_id),
         )
 
     def delay_host(self, host_id: int, until: float, reason: Reason) -> None:
         """Send no request to a host before this time; other hosts at its address are not affected."""
         self.db.execute(
-            "UPDATE hosts SET open_at = ?, hold = ? WHERE id = ? AND open_at < ?", (until, reason, host_id, until)
+            "UPDATE hosts SET next_request_at = ?, delay_reason = ? WHERE id = ? AND next_request_at < ?",
+            (until, reason, host_id, until),
         )
 
     def add_failure(self, host_id: int) -> int:
         """Count a consecutive failure of a host and return the new count."""
         return int(
             self.db.execute(
-                "UPDATE hosts SET strikes = strikes + 1 WHERE id = ? RETURNING strikes", (host_id,)
+                "UPDATE hosts SET failures = failures + 1 WHERE id = ? RETURNING failures", (host_id,)
             ).fetchone()[0]
         )
 
     def count_rate_limit(self, host_id: int) -> None:
         """Count a rate-limit response (429, 503) in the lifetime statistics of a host."""
-        self.db.execute("UPDATE hosts SET complaints = complaints + 1 WHERE id = ?", (host_id,))
+        self.db.execute("UPDATE hosts SET rate_limits = rate_limits + 1 WHERE id = ?", (host_id,))
 
     def get_backoff_failures(self, host_id: int, requested_at: float) -> int:
         """Return the failure count of a host that was in a rate-limit back-off when requested; else 0."""
         row = self.db.execute(
-            "SELECT strikes FROM hosts WHERE id = ? AND hold = ? AND open_at > ?",
+            "SELECT failures FROM hosts WHERE id = ? AND delay_reason = ? AND next_request_at > ?",
             (host_id, Reason.RATE_LIMITED, requested_at),
         ).fetchone()
         return max(1, row[0]) if row else 0
@@ -217,9 +211,9 @@ class HostStore:
         A single URL does not change the delay: some pages always return 429.
         """
         url = min(url_ids)
-        sql = "SELECT pause, complained_of, complained_at FROM hosts WHERE id = ?"
+        sql = "SELECT crawl_delay, rate_limited_url, rate_limited_at FROM hosts WHERE id = ?"
         pause, last_url, last_time = self.db.execute(sql, (host_id,)).fetchone()
-        self.db.execute("UPDATE hosts SET complained_of = ?, complained_at = ? WHERE id = ?", (url, now, host_id))
+        self.db.execute("UPDATE hosts SET rate_limited_url = ?, rate_limited_at = ? WHERE id = ?", (url, now, host_id))
         if len(url_ids) == 1 and (last_url in (0, url) or now - last_time >= DELAY_HALF_LIFE_SECONDS):
             return max(delay, float(pause))
         return self._store_learned_delay(host_id, increase_delay(max(delay, pause)), now)
@@ -227,15 +221,16 @@ class HostStore:
     def _store_learned_delay(self, host_id: int, learned_delay: float, now: float) -> float:
         """Store a learned delay and return the delay in effect: the longer of it and the robots.txt Crawl-delay."""
         row = self.db.execute(
-            "UPDATE hosts SET learned = ?, complained_at = ?, pause = CASE WHEN wish > ? THEN wish ELSE ? END"
-            " WHERE id = ? RETURNING pause",
+            "UPDATE hosts SET learned_delay = ?, rate_limited_at = ?, crawl_delay = CASE WHEN robots_delay > ?"
+            " THEN robots_delay ELSE ? END"
+            " WHERE id = ? RETURNING crawl_delay",
             (learned_delay, now, learned_delay, learned_delay, host_id),
         ).fetchone()
         return float(row[0])
 
     def clear_failures(self, host_id: int) -> None:
         """Reset the failure count of a host that answered."""
-        self.db.execute("UPDATE hosts SET strikes = 0 WHERE id = ? AND strikes > 0", (host_id,))
+        self.db.execute("UPDATE hosts SET failures = 0 WHERE id = ? AND failures > 0", (host_id,))
 
     def update_after_responses(
         self,
@@ -250,7 +245,7 @@ class HostStore:
         """
         failed_ids, slow_until = set(failed_ids), slow_until or {}
         for host, at in response_times.items():
-            sql = "SELECT pause, learned, complained_at FROM hosts WHERE id = ?"
+            sql = "SELECT crawl_delay, learned_delay, rate_limited_at FROM hosts WHERE id = ?"
             pause, learned, complained_at = self.db.execute(sql, (host,)).fetchone()
             if learned and at - complained_at >= DELAY_HALF_LIFE_SECONDS:
                 pause = self._store_learned_delay(host, decay_delay(learned, at - complained_at), at)
@@ -263,7 +258,8 @@ class HostStore:
     def repair_clock(self, now: float, delay: float = 0.0) -> None:
         """Cancel delays that can only come from a clock that was set back; host demands may last a week."""
         self.db.execute(
-            "UPDATE hosts SET open_at = 0 WHERE open_at > ? OR (hold = '' AND open_at > ?)",
+            "UPDATE hosts SET next_request_at = 0"
+            " WHERE next_request_at > ? OR (delay_reason = '' AND next_request_at > ?)",
             (now + max(MAX_BACKOFF, delay), now + max(MAX_REQUEST_DELAY, delay)),
         )
         self.db.execute("UPDATE queue SET ready_at = 0 WHERE ready_at > ?", (now + MAX_BACKOFF,))
@@ -271,13 +267,17 @@ class HostStore:
 
     def shift_clock(self, now: float, seconds: float, max_delay: float) -> None:
         """Adapt stored times after the clock was set back, so that no host waits longer than it would have."""
-        wait = "(CASE WHEN pause > :rest THEN pause ELSE :rest END)"
+        wait = "(CASE WHEN crawl_delay > :rest THEN crawl_delay ELSE :rest END)"
         self.db.execute(
-            f"UPDATE hosts SET open_at = :now + {wait} WHERE hold = '' AND open_at > :now + {wait}",
+            f"UPDATE hosts SET next_request_at = :now + {wait}"
+            f" WHERE delay_reason = '' AND next_request_at > :now + {wait}",
             {"now": now, "rest": max_delay},
         )
         old_times = (seconds, now + seconds)  # later than this: written before the change; earlier: may be either
-        self.db.execute("UPDATE hosts SET open_at = open_at - ? WHERE hold <> '' AND open_at > ?", old_times)
+        self.db.execute(
+            "UPDATE hosts SET next_request_at = next_request_at - ? WHERE delay_reason <> '' AND next_request_at > ?",
+            old_times,
+        )
         self.db.execute("UPDATE queue SET ready_at = ready_at - ? WHERE ready_at > ?", old_times)
         self._expire_future_robots(now)
 
@@ -289,5 +289,7 @@ class HostStore:
 
         None: nothing is queued.
         """
-        row = self.db.execute("SELECT min(open_at) FROM hosts WHERE waiting > 0 AND verdict = ''").fetchone()
+        row = self.db.execute(
+            "SELECT min(next_request_at) FROM hosts WHERE waiting > 0 AND failure_reason = ''"
+        ).fetchone()
         return None if row[0] is None else float(row[0])

@@ -43,11 +43,11 @@ def acquire_leases(db: Connection, leases: Sequence[Lease], worker: str, now: fl
     """Move URLs of a host from the queue to a worker until a time."""
     db.executemany("DELETE FROM queue WHERE url = ?", [(lease.url_id,) for lease in leases])
     db.executemany(
-        "INSERT INTO leases (url, host, rank, migrant, token, until) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO leases (url, host, rank, worker, token, until) VALUES (?, ?, ?, ?, ?, ?)",
         [(lease.url_id, lease.host_id, lease.rank, worker, lease.token, until) for lease in leases],
     )
     db.execute(
-        "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, holder = ?, open_at = ? WHERE id = ?",
+        "UPDATE hosts SET waiting = waiting - ?, leased = leased + ?, worker = ?, next_request_at = ? WHERE id = ?",
         (len(leases), len(leases), worker, now, leases[0].host_id),
     )
 
@@ -71,7 +71,7 @@ def complete_leases(db: Connection, outcomes: Sequence[LeaseOutcome]) -> None:
     losses = [(c.losses, c.lease.url_id) for c in outcomes if c.losses is not None]
     db.executemany("UPDATE urls SET losses = ? WHERE id = ?", losses)
     request_urls = [(c.request_url, c.lease.url_id) for c in outcomes if c.request_url is not None]
-    db.executemany("UPDATE urls SET wire = ? WHERE id = ?", request_urls)
+    db.executemany("UPDATE urls SET request_url = ? WHERE id = ?", request_urls)
     hops = [(c.hops, c.lease.url_id) for c in outcomes if c.hops is not None]
     db.executemany("UPDATE urls SET hops = ? WHERE id = ?", hops)
     requeued = [c for c in outcomes if c.state == UrlState.QUEUED]

@@ -25,9 +25,9 @@ from sanderling.frontier.ready_hosts import (
 )
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url, UrlRole
 
-HOST_COLUMNS = "addresses, leased, robots_status, robots_body, robots_at, robots_until, pause, learned"
+HOST_COLUMNS = "addresses, leased, robots_status, robots_body, robots_at, robots_until, crawl_delay, learned_delay"
 SELECT_BEST_URLS = """
-    SELECT q.rank, q.url, u.path, u.wire, u.depth, u.hops, u.attempts, u.role, u.losses
+    SELECT q.rank, q.url, u.path, u.request_url, u.depth, u.hops, u.attempts, u.role, u.losses
     FROM queue AS q JOIN urls AS u ON u.id = q.url
     WHERE q.host = ? AND q.ready_at <= ? AND q.rank >= ? ORDER BY q.rank, q.url LIMIT ?
 """
@@ -120,7 +120,8 @@ class UrlQueue:
 
     def _delay_until_retry(self, host_id: int) -> None:
         self.db.execute(
-            "UPDATE hosts SET open_at = coalesce((SELECT min(ready_at) FROM queue WHERE host = hosts.id), open_at)"
+            "UPDATE hosts SET next_request_at = coalesce((SELECT min(ready_at) FROM queue"
+            " WHERE host = hosts.id), next_request_at)"
             " WHERE id = ?",
             (host_id,),
         )
@@ -151,7 +152,7 @@ class UrlQueue:
     def renew_leases(self, worker: str, now: float) -> None:
         """Extend the leases of a worker after its heartbeat."""
         self.db.execute(
-            "UPDATE leases SET until = ? WHERE migrant = ? AND until < ?",
+            "UPDATE leases SET until = ? WHERE worker = ? AND until < ?",
             (now + self.politeness.lease_seconds, worker, now + self.politeness.lease_seconds / 2),
         )
 
@@ -169,11 +170,11 @@ class UrlQueue:
     def release_all_leases(self) -> int:
         """Requeue every leased URL at startup, when no worker of an earlier run is alive."""
         returned = self._release([Lease(*row) for row in self.db.execute(SELECT_LEASES)])
-        self.db.execute("UPDATE hosts SET leased = 0, holder = '' WHERE leased <> 0 OR holder <> ''")
+        self.db.execute("UPDATE hosts SET leased = 0, worker = '' WHERE leased <> 0 OR worker <> ''")
         return returned
 
     def _find_leases(self, worker: str) -> list[Lease]:
-        return [Lease(*row) for row in self.db.execute(f"{SELECT_LEASES} WHERE migrant = ?", (worker,))]
+        return [Lease(*row) for row in self.db.execute(f"{SELECT_LEASES} WHERE worker = ?", (worker,))]
 
     def _release(self, held_leases: Sequence[Lease]) -> int:
         leases.release_leases(self.db, held_leases)

@@ -42,17 +42,18 @@ HostCapacity = Callable[[Host], int]
 """Return how many URLs of a host can be fetched soon; leasing more would keep workers from other hosts."""
 
 SELECT_READY_HOSTS = """
-    SELECT id, name, place, leased, holder, robots_until, waiting, visited, pause,
+    SELECT id, name, shared_address, leased, worker, robots_until, waiting, visited, crawl_delay,
            (SELECT min(rank) FROM queue WHERE queue.host = hosts.id)
     FROM hosts
-    WHERE waiting > 0 AND open_at <= :now AND verdict = '' AND (resolved_until > :now OR :proxied = 1)
-      AND (leased = 0 OR (:shared = 1 AND robots_until > :now AND pause = 0)
-           OR (leased < :batch AND holder IN ({able})))
+    WHERE waiting > 0 AND next_request_at <= :now AND failure_reason = '' AND (resolved_until > :now OR :proxied = 1)
+      AND (leased = 0 OR (:shared = 1 AND robots_until > :now AND crawl_delay = 0)
+           OR (leased < :batch AND worker IN ({able})))
       AND (:shared = 1 OR leased > 0 OR NOT EXISTS
-           (SELECT 1 FROM hosts AS other WHERE other.place = hosts.place AND other.place <> '' AND other.leased > 0))
+           (SELECT 1 FROM hosts AS other WHERE other.shared_address = hosts.shared_address
+            AND other.shared_address <> '' AND other.leased > 0))
       AND (:min_rank < -1e300
            OR EXISTS (SELECT 1 FROM queue WHERE queue.host = hosts.id AND queue.rank >= :min_rank))
-    ORDER BY open_at LIMIT :most
+    ORDER BY next_request_at LIMIT :most
 """
 
 

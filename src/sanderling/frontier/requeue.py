@@ -52,7 +52,7 @@ def promote_requisites(db: Connection, candidates: Mapping[int, CandidateUrl]) -
     found = [(candidates[id_], id_, host) for id_, host in select_by_ids(db, sql, list(candidates))]
     db.executemany(
         f"UPDATE urls SET state = '{UrlState.QUEUED}', reason = '', note = '', role = '{UrlRole.REQUISITE}', depth = ?,"
-        " via = ?, wire = ? WHERE id = ?",
+        " via = ?, request_url = ? WHERE id = ?",
         [(new.depth, new.referrer_id, new.request_url, id_) for new, id_, _ in found],
     )
     db.executemany(

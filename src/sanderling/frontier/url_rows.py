@@ -9,7 +9,7 @@ from msgspec import Struct
 from sanderling.db.connection import Connection, select_by_ids
 from sanderling.models import CandidateUrl, Reason, Url, UrlRole, UrlSource, UrlState
 
-URL_COLUMNS = "u.id, u.host, h.name || u.path, u.depth, u.wire, u.via, u.source, u.reason, u.role"
+URL_COLUMNS = "u.id, u.host, h.name || u.path, u.depth, u.request_url, u.via, u.source, u.reason, u.role"
 SELECT_URLS = f"SELECT {URL_COLUMNS} FROM urls AS u JOIN hosts AS h ON h.id = u.host"
 SELECT_REFERRER = "SELECT u.via, u.source, v.role FROM urls AS u JOIN urls AS v ON v.id = u.via WHERE u.id = ?"
 
@@ -50,7 +50,7 @@ class StoredUrl(Struct, frozen=True, gc=False):
 
 
 def load_url_rows(db: Connection, ids: Sequence[int]) -> dict[int, UrlRow]:
-    sql = "SELECT id, depth, hops, attempts, via, wire, source FROM urls WHERE id IN ({})"
+    sql = "SELECT id, depth, hops, attempts, via, request_url, source FROM urls WHERE id IN ({})"
     return {row[0]: UrlRow(*row[1:]) for row in select_by_ids(db, sql, ids)}
 
 

@@ -37,11 +37,13 @@ SELECT_KNOWN_URLS = (  # a join: SQLite scans the whole table for (host, path) I
     " FROM requested AS r JOIN urls AS u ON u.host = r.host AND u.path = r.path"
 )
 INSERT_URL = (
-    "INSERT INTO urls (id, host, path, depth, via, found_at, wire, state, reason, source, hops, note, role) VALUES"
+    "INSERT INTO urls (id, host, path, depth, via, found_at, request_url, state, reason, source, hops, note, role)"
+    " VALUES"
     " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_LINK = (  # nearly all new URLs: a plain link to be crawled
-    "INSERT INTO urls (id, host, path, depth, via, found_at, wire, state, reason, source, hops, note, role) VALUES"
+    "INSERT INTO urls (id, host, path, depth, via, found_at, request_url, state, reason, source, hops, note, role)"
+    " VALUES"
     f" (?, ?, ?, ?, ?, ?, '', '{QUEUED}', '', '{LINK}', 0, '', '{PAGE}')"
 )
 

@@ -25,7 +25,7 @@ DELETED_PRIORITY = 2.0  # above every threshold: deletions are always checked
 DEFAULT_PRIORITY = 0.5  # of a page without one, by the sitemap protocol
 DATE_HEADER = re.compile(rb"^date:[ \t]*([^\r\n]{1,60})", re.IGNORECASE | re.MULTILINE)
 TRUSTED_SQL = (
-    f"heard = 1 AND looked - missed + {PRIOR_COUNT} >= {MIN_COMPLETENESS} * (looked + {PRIOR_COUNT})"
+    f"responded = 1 AND tested - missed + {PRIOR_COUNT} >= {MIN_COMPLETENESS} * (tested + {PRIOR_COUNT})"
     f" AND confirmed + {PRIOR_COUNT} >= {MIN_PRECISION} * (named + {PRIOR_COUNT})"
 )
 
@@ -43,12 +43,12 @@ class ChangeLists:
     def register_list(self, url_id: int) -> None:
         """Register the list of a host. The first list of a host counts."""
         self.db.execute(
-            "INSERT INTO lists (host, url) SELECT host, id FROM urls WHERE id = ? ON CONFLICT (host) DO NOTHING",
+            "INSERT INTO change_lists (host, url) SELECT host, id FROM urls WHERE id = ? ON CONFLICT (host) DO NOTHING",
             (url_id,),
         )
 
     def is_registered(self, url_id: int) -> bool:
-        return self.db.execute("SELECT 1 FROM lists WHERE url = ?", (url_id,)).fetchone() is not None
+        return self.db.execute("SELECT 1 FROM change_lists WHERE url = ?", (url_id,)).fetchone() is not None
 
     def is_abandoned(self, url_id: int) -> bool:
         """Whether a list was given up earlier."""
@@ -56,7 +56,7 @@ class ChangeLists:
         return self.db.execute(sql, (url_id,)).fetchone() is not None
 
     def reactivate_list(self, url_id: int, request_url: str) -> None:
-        self.db.execute("UPDATE urls SET state = 'visited', wire = ? WHERE id = ?", (request_url, url_id))
+        self.db.execute("UPDATE urls SET state = 'visited', request_url = ? WHERE id = ?", (request_url, url_id))
 
     def build_first_request(self, list_url: str, host_id: int, visit: Visit) -> str:
         """Build the request for all changes since the oldest stored page, by the clock of the server."""
@@ -73,28 +73,29 @@ class ChangeLists:
 
     def reset_answers(self) -> None:
         """Distrust all lists until they respond in this run."""
-        self.db.execute("UPDATE lists SET heard = 0, parts = 0")
+        self.db.execute("UPDATE change_lists SET responded = 0, parts = 0")
 
     def record_part(self, visit: Visit, named_pages: Sequence[tuple[int, float]], next_url: str, now: float) -> None:
         """Store a part of a response. `next_url` is the next part, empty at the end."""
         (parts, until, sure) = self.db.execute(
-            "SELECT parts, until, sure FROM lists WHERE url = ?", (visit.id,)
+            "SELECT parts, until, has_baseline FROM change_lists WHERE url = ?", (visit.id,)
         ).fetchone()
         until = until if parts and until else visit.change_list_until
         self._store_named_pages(named_pages, sure, now)
         if next_url and parts + 1 >= MAX_PARTS:
             return self.record_failure(visit, now)
         request_url = next_url or _build_request_url(visit.url, until)
-        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (request_url, visit.id))
+        self.db.execute("UPDATE urls SET request_url = ? WHERE id = ?", (request_url, visit.id))
         self.db.execute(
-            "UPDATE lists SET parts = ?, until = ?, heard = ?, asked_at = ?, sampled = 0, sure = ? WHERE url = ?",
+            "UPDATE change_lists"
+            " SET parts = ?, until = ?, responded = ?, requested_at = ?, sampled = 0, has_baseline = ? WHERE url = ?",
             (parts + 1 if next_url else 0, until, int(not next_url), now, int(sure or not next_url), visit.id),
         )
         return None
 
     def _store_named_pages(self, named_pages: Sequence[tuple[int, float]], has_baseline: int, now: float) -> None:
         self.db.executemany(
-            "INSERT INTO told SELECT id, ?, ? FROM urls WHERE id = ? AND role = 'page'"
+            "INSERT INTO announcements SELECT id, ?, ? FROM urls WHERE id = ? AND role = 'page'"
             " AND state IN ('visited', 'gone', 'queued')"
             " ON CONFLICT (url) DO UPDATE SET priority = excluded.priority",
             [(priority, has_baseline, url) for url, priority in named_pages],
@@ -108,18 +109,23 @@ class ChangeLists:
         )
 
     def has_next_part(self, url_id: int) -> bool:
-        return self.db.execute("SELECT 1 FROM lists WHERE url = ? AND parts > 0", (url_id,)).fetchone() is not None
+        return (
+            self.db.execute("SELECT 1 FROM change_lists WHERE url = ? AND parts > 0", (url_id,)).fetchone() is not None
+        )
 
     def record_failure(self, visit: Visit, now: float) -> None:
         """Distrust a list without a valid response, and restart it with the next request."""
         (host,) = self.db.execute("SELECT host FROM urls WHERE id = ?", (visit.id,)).fetchone()
         request_url = self.build_first_request(visit.url, host, visit)
-        self.db.execute("UPDATE urls SET wire = ? WHERE id = ?", (request_url, visit.id))
-        self.db.execute("UPDATE lists SET heard = 0, parts = 0, sure = 0, asked_at = ? WHERE url = ?", (now, visit.id))
+        self.db.execute("UPDATE urls SET request_url = ? WHERE id = ?", (request_url, visit.id))
+        self.db.execute(
+            "UPDATE change_lists SET responded = 0, parts = 0, has_baseline = 0, requested_at = ? WHERE url = ?",
+            (now, visit.id),
+        )
 
     def record_retry(self, url_id: int, now: float) -> None:
         """Distrust a list that could not be fetched; the same request is sent again."""
-        self.db.execute("UPDATE lists SET heard = 0, asked_at = ? WHERE url = ?", (now, url_id))
+        self.db.execute("UPDATE change_lists SET responded = 0, requested_at = ? WHERE url = ?", (now, url_id))
 
     def load_all(self) -> list[int]:
         return [id_ for (id_,) in self.db.execute("SELECT id FROM urls WHERE role = 'changes' AND state = 'visited'")]
@@ -127,7 +133,8 @@ class ChangeLists:
     def load_stale(self, now: float) -> list[int]:
         """Load lists that are due for another request."""
         rows = self.db.execute(
-            "SELECT l.url FROM lists AS l JOIN urls AS u ON u.id = l.url WHERE l.asked_at < ? AND u.state = 'visited'",
+            "SELECT l.url FROM change_lists AS l JOIN urls AS u ON u.id = l.url"
+            " WHERE l.requested_at < ? AND u.state = 'visited'",
             (now - POLL_SECONDS,),
         )
         return [url for (url,) in rows]
@@ -135,38 +142,41 @@ class ChangeLists:
     def sample_unnamed_pages(self, now: float) -> list[int]:
         """Select a few due pages that trusted lists did not name, once per response."""
         sample: list[int] = []
-        for (host,) in self.db.execute(f"SELECT host FROM lists WHERE sampled = 0 AND {TRUSTED_SQL}").fetchall():
+        for (host,) in self.db.execute(f"SELECT host FROM change_lists WHERE sampled = 0 AND {TRUSTED_SQL}").fetchall():
             rows = self.db.execute(
-                "SELECT d.url FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN told AS t ON t.url = d.url"
+                "SELECT d.url"
+                " FROM due AS d JOIN urls AS u ON u.id = d.url LEFT JOIN announcements AS t ON t.url = d.url"
                 " WHERE u.host = ? AND d.due_at <= ? AND u.state = 'visited' AND t.url IS NULL"
                 " ORDER BY d.due_at LIMIT ?",
                 (host, now, TEST_DIVISOR * MAX_TESTS_PER_HOST),
             ).fetchall()
             sample += [url for (url,) in rows[: -(-len(rows) // TEST_DIVISOR)]]
-            self.db.execute("UPDATE lists SET sampled = 1 WHERE host = ?", (host,))
+            self.db.execute("UPDATE change_lists SET sampled = 1 WHERE host = ?", (host,))
         return sample
 
     def score_visits(self, changed: Mapping[int, bool], now: float) -> None:
         """Compare lists with the result of visits: `{url id: changed}`."""
-        if self.db.execute("SELECT 1 FROM lists LIMIT 1").fetchone() is None:
+        if self.db.execute("SELECT 1 FROM change_lists LIMIT 1").fetchone() is None:
             return
         for url, has_changed in changed.items():
-            row = self.db.execute("DELETE FROM told WHERE url = ? RETURNING sure", (url,)).fetchone()
+            row = self.db.execute("DELETE FROM announcements WHERE url = ? RETURNING has_baseline", (url,)).fetchone()
             if row is None:
-                self._update_score(url, "looked", "missed", has_changed, now)
+                self._update_score(url, "tested", "missed", has_changed, now)
             elif row[0]:
                 self._update_score(url, "named", "confirmed", has_changed, now)
 
     def _update_score(self, url_id: int, total_column: str, hit_column: str, is_hit: bool, now: float) -> None:
         self.db.execute(
-            f"UPDATE lists SET {total_column} = {total_column} * {DECAY} + 1, {hit_column} = {hit_column} * {DECAY} + ?"
-            " WHERE host = (SELECT host FROM urls WHERE id = ?) AND asked_at >= ? AND sure = 1 AND heard = 1",
+            "UPDATE change_lists"
+            f" SET {total_column} = {total_column} * {DECAY} + 1, {hit_column} = {hit_column} * {DECAY} + ?"
+            " WHERE host = (SELECT host FROM urls"
+            " WHERE id = ?) AND requested_at >= ? AND has_baseline = 1 AND responded = 1",
             (float(is_hit), url_id, now - TEST_WINDOW_SECONDS),
         )
 
     def remove_pages(self, url_ids: Iterable[int]) -> None:
         """Forget the announcements of deleted pages."""
-        self.db.executemany("DELETE FROM told WHERE url = ?", [(url,) for url in url_ids])
+        self.db.executemany("DELETE FROM announcements WHERE url = ?", [(url,) for url in url_ids])
 
 
 def _build_request_url(list_url: str, since: str) -> str:

@@ -34,7 +34,7 @@ NOTICE_NOTE = "shows the same notice as other pages of its host"
 
 def mark_soft_404(visit: Visit) -> Visit:
     """Mark a page that says with status 200 that it does not exist as missing."""
-    kind = visit.fingerprints.get("pretence")
+    kind = visit.fingerprints.get("soft_error")
     if kind not in SOFT_404_NOTES or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
         return visit
     return replace(visit, outcome=Outcome.GONE, detail=SOFT_404_NOTES[kind], links=(), file_refs=(), fingerprints={})
@@ -55,12 +55,12 @@ def mark_outages(
 def _is_outage(visit: Visit, latest: Mapping[int, PageState], load_fingerprint: Callable[[int, str], bytes]) -> bool:
     old = latest.get(visit.id)
     return (
-        visit.fingerprints.get("pretence") == OUTAGE_KIND
+        visit.fingerprints.get("soft_error") == OUTAGE_KIND
         and visit.outcome is Outcome.FETCHED
         and visit.role is UrlRole.PAGE
         and old is not None
         and old.digest != visit.digest
-        and load_fingerprint(visit.id, "pretence") != OUTAGE_KIND
+        and load_fingerprint(visit.id, "soft_error") != OUTAGE_KIND
         and estimate_similarity(load_fingerprint(visit.id, "minhash"), visit.fingerprints.get("minhash", b""))
         < SAME_TEXT_SIMILARITY
     )
@@ -130,7 +130,7 @@ class NoticeClusters:
             elif old and new and _is_different_text(old, new):
                 transitions[visit.id] = PageTransition(visit.id, host_ids[visit.id], visit.visited_at, old, new)
         self.db.executemany(
-            "INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
+            "INSERT INTO page_transitions VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
             " at = excluded.at, old = excluded.old, new = excluded.new",
             [
                 (t.url_id, t.host_id, t.changed_at, t.old_fingerprint, t.new_fingerprint)
@@ -142,7 +142,7 @@ class NoticeClusters:
 
     def _is_notice(self, transition: PageTransition) -> bool:
         rows = self.db.execute(
-            "SELECT old, new FROM turns WHERE host = ? ORDER BY at DESC LIMIT ?",
+            "SELECT old, new FROM page_transitions WHERE host = ? ORDER BY at DESC LIMIT ?",
             (transition.host_id, MAX_COMPARED_PAGES),
         ).fetchall()
         different: list[bytes] = []
@@ -164,13 +164,15 @@ class NoticeClusters:
         return current.new_fingerprint if current is not None else self._load_fingerprints([row[0]]).get(row[0], b"")
 
     def _load_transitions(self, url_ids: Sequence[int]) -> dict[int, PageTransition]:
-        rows = self._select_rows("SELECT url, host, at, old, new FROM turns", url_ids)
+        rows = self._select_rows("SELECT url, host, at, old, new FROM page_transitions", url_ids)
         return {row[0]: PageTransition(*row) for row in rows}
 
     def _load_fingerprints(self, url_ids: Sequence[int]) -> dict[int, bytes]:
         return dict(
             self._select_rows(
-                "SELECT url, value FROM marks", url_ids, f" AND kind = 'minhash' AND length(value) = {SKETCH_SIZE}"
+                "SELECT url, value FROM fingerprints",
+                url_ids,
+                f" AND kind = 'minhash' AND length(value) = {SKETCH_SIZE}",
             )
         )
 

@@ -90,17 +90,18 @@ SELECT_ROWS = (
 )
 KNOWN_SQL = f"{SELECT_ROWS} WHERE d.url IN ({{}}) AND length(d.state) > 0"
 DUE_SQL = (
-    f"{SELECT_ROWS} LEFT JOIN told AS t ON t.url = d.url LEFT JOIN (SELECT host FROM lists WHERE {TRUSTED_SQL}) AS l"
+    f"{SELECT_ROWS} LEFT JOIN announcements AS t ON t.url = d.url LEFT JOIN (SELECT host FROM change_lists"
+    f" WHERE {TRUSTED_SQL}) AS l"
     " ON l.host = u.host WHERE d.due_at <= ? AND (u.state = 'visited' OR (u.state = 'gone' AND t.url IS NOT NULL))"
     " AND (l.host IS NULL OR t.priority > ?) ORDER BY d.due_at, d.url LIMIT ?"
 )
 OLDEST_SQL = (
-    f"{SELECT_ROWS} WHERE length(d.state) > 0 AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = d.url)"
+    f"{SELECT_ROWS} WHERE length(d.state) > 0 AND NOT EXISTS (SELECT 1 FROM announcements AS t WHERE t.url = d.url)"
     " ORDER BY d.planned_at, d.url LIMIT ?"
 )
 UPDATE_SQL = (  # pages named by a change list stay due until visited
     "UPDATE due SET state = ?, due_at = ?, planned_at = ?"
-    " WHERE url = ? AND NOT EXISTS (SELECT 1 FROM told AS t WHERE t.url = due.url)"
+    " WHERE url = ? AND NOT EXISTS (SELECT 1 FROM announcements AS t WHERE t.url = due.url)"
 )
 MAX_DUE_TIME = 1e300  # excludes infinity
 EMPTY_HISTORY = start_history(0.0)  # named by a change list before its first visit

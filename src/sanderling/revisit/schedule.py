@@ -231,7 +231,7 @@ class RevisitSchedule:
 
 def explain_due_times(db: Connection, url_ids: Sequence[int], now: float) -> dict[int, str]:
     """Explain the due times of pages, without changing the schedule."""
-    if not is_schema_current(db, {"refresh": MIGRATIONS}):
+    if not is_schema_current(db, {"revisit": MIGRATIONS}):
         return dict.fromkeys(url_ids, "planned by an older version; the next refresh plans it again")
     schedule = open_read_only_schedule(db)
     return {row.url_id: row.reason for row in schedule.explain_rows([DueVisit(url, 0.0) for url in url_ids], now)}
@@ -255,7 +255,7 @@ class ScheduleSummary(Struct, frozen=True):
 
 def summarize_schedule(db: Connection, now: float) -> ScheduleSummary | None:
     """Summarize the schedule of a collection from a sample of its pages, if its tables are current."""
-    if not is_schema_current(db, {"refresh": MIGRATIONS}):
+    if not is_schema_current(db, {"revisit": MIGRATIONS}):
         return None
     schedule = open_read_only_schedule(db)
     rows, pages = schedule.plan_store.load_oldest(SUMMARY_SAMPLE), len(schedule.plan_store)

@@ -92,7 +92,7 @@ UPSERT_PAGE = (
     f" ON CONFLICT (url) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in PAGE_COLUMNS[1:])}"
 )
 BODY_COLUMNS_SQL = """
-    v.id, v.url, v.at, v.record, v.payload, CASE u.wire WHEN '' THEN h.name || u.path ELSE u.wire END,
+    v.id, v.url, v.at, v.record, v.payload, CASE u.request_url WHEN '' THEN h.name || u.path ELSE u.request_url END,
     f.name, v.start, v.length
     FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host JOIN files AS f ON f.id = v.file
 """
@@ -136,13 +136,13 @@ class PageCatalog:
         for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
             part = url_ids[start : start + SQL_CHUNK_SIZE]
             placeholders = ",".join("?" * len(part))
-            sql = f"SELECT url, value FROM marks WHERE kind = ? AND url IN ({placeholders})"
+            sql = f"SELECT url, value FROM fingerprints WHERE kind = ? AND url IN ({placeholders})"
             found.update(self.db.execute(sql, (kind, *part)).fetchall())
         return found
 
     def load_fingerprint(self, url_id: int, kind: str) -> bytes:
         """Return a fingerprint of a page, or empty bytes."""
-        row = self.db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (url_id, kind)).fetchone()
+        row = self.db.execute("SELECT value FROM fingerprints WHERE url = ? AND kind = ?", (url_id, kind)).fetchone()
         return row[0] if row else b""
 
     def find_body_locations(self, visit_ids: Sequence[int]) -> dict[int, tuple[str, int, int]]:
@@ -184,7 +184,7 @@ class PageCatalog:
             part = url_ids[start : start + SQL_CHUNK_SIZE]
             placeholders = ",".join("?" * len(part))
             self.db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({placeholders})", part)
-        self.db.executemany("DELETE FROM marks WHERE url = ?", keys)
+        self.db.executemany("DELETE FROM fingerprints WHERE url = ?", keys)
         self.db.executemany("DELETE FROM pages WHERE url = ?", keys)
 
     def record_removal(self, url_ids: Sequence[int], session: int, now: float, reason: Reason) -> None:
@@ -207,7 +207,7 @@ class PageCatalog:
     def store_fingerprints(self, fingerprints: Iterable[tuple[int, str, bytes]]) -> None:
         """Store fingerprints given as (URL id, kind, value)."""
         self.db.executemany(
-            "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (url, kind) DO UPDATE SET value = excluded.value",
+            "INSERT INTO fingerprints VALUES (?, ?, ?) ON CONFLICT (url, kind) DO UPDATE SET value = excluded.value",
             fingerprints,
         )
 
@@ -226,7 +226,7 @@ class PageCatalog:
             ))  # fmt: skip
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (row.has_changed or previous_state is None):
                 pages.append(_build_page_row(row, previous_state, visit_id, changed))
-                was_compared = bool({"signature", "after"} & {*visit.fingerprints})
+                was_compared = bool({"page", "after"} & {*visit.fingerprints})
                 if previous_state is not None and visit.outcome is Outcome.FETCHED and not was_compared:
                     stale_fingerprints.append((visit.id,))  # they belong to another version
                 fingerprints += [
@@ -246,7 +246,7 @@ class PageCatalog:
             updates,
         )
         self.db.executemany("INSERT INTO digests VALUES (?, ?) ON CONFLICT (prefix) DO NOTHING", digests)
-        self.db.executemany("DELETE FROM marks WHERE url = ?", stale_fingerprints)
+        self.db.executemany("DELETE FROM fingerprints WHERE url = ?", stale_fingerprints)
         self.store_fingerprints(fingerprints)
 
     def upsert_file(self, file_name: str, committed_length: int) -> int:

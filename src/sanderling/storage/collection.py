@@ -10,26 +10,34 @@ from types import TracebackType
 from typing import Self
 
 from sanderling.config.redact import redact_password
-from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, is_corruption, is_schema_current
+from sanderling.db.connection import (
+    Connection,
+    Migration,
+    apply_migrations,
+    connect_sqlite,
+    has_table,
+    is_corruption,
+    is_schema_current,
+)
 from sanderling.db.schema.changes import MIGRATIONS as CHANGES
-from sanderling.db.schema.dedup import MIGRATIONS as DEDUPE
+from sanderling.db.schema.dedup import MIGRATIONS as DEDUP
 from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
-from sanderling.db.schema.storage import MIGRATIONS as STORE
+from sanderling.db.schema.storage import MIGRATIONS as STORAGE
 from sanderling.errors import CollectionError, UsageError, build_write_error
 from sanderling.fetch.fetch_settings import parse_product_token
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.normalize import KEY_VERSION
 
-SCHEMA_MIGRATIONS: Mapping[str, Sequence[str]] = {
+SCHEMA_MIGRATIONS: Mapping[str, Sequence[Migration]] = {
     "frontier": FRONTIER,
-    "store": STORE,
+    "storage": STORAGE,
     "changes": CHANGES,
-    "dedupe": DEDUPE,
+    "dedup": DEDUP,
 }
 DATABASE_FILE = "sanderling.db"
 DELETED_DATABASE_FILE = DATABASE_FILE + "-leaving"  # during deletion
 COLLECTION_FOLDERS = (  # deleted by --clean
-    "archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports",
+    "archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports", "workers",
 )  # fmt: skip
 DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database is SQLite
 
@@ -110,7 +118,7 @@ def open_new_postgres(database_url: str) -> Connection:
     validate_database_url(database_url)
     db = postgres.connect_postgres(database_url)
     postgres.acquire_coordinator_lock(db)
-    if postgres.has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
+    if has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
         db.close()
         redacted_url = redact_password(database_url)
         raise CollectionError(
@@ -146,6 +154,8 @@ def open_collection(folder: Path, database_url: str = "") -> StoredCollection:
         with _close_on_error(folder, db):
             apply_migrations(db, SCHEMA_MIGRATIONS)
             _check_url_key_version(db, folder)
+        if (folder / "migrants").is_dir():  # the name in collections of earlier versions
+            (folder / "migrants").rename(folder / "workers")
         for name in ("archive", "indexes", "logs"):
             (folder / name).mkdir(exist_ok=True)
     except OSError as error:

@@ -10,12 +10,15 @@ T = TypeVar("T")
 
 
 class MetaField(Generic[T]):
-    """A row of the table: a string as it is, any other value as JSON. A missing row has the default value."""
+    """A row named after the attribute: a string as it is, any other value as JSON, the default without a row."""
 
-    def __init__(self, name: str, kind: type[T], default: T) -> None:
-        self.name = name
+    def __init__(self, kind: type[T], default: T) -> None:
+        self.name = ""
         self.kind = kind
         self.default = default
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self.name = name
 
     def __get__(self, meta: "CollectionMeta", _owner: type | None = None) -> T:
         row = meta.db.execute("SELECT value FROM meta WHERE name = ?", (self.name,)).fetchone()
@@ -39,24 +42,24 @@ class CollectionMeta:
     def __init__(self, db: Connection) -> None:
         self.db = db
 
-    seeds = MetaField("seeds", list[str], [])
-    seed_redirects = MetaField("arrivals", list[str], [])  # redirect targets of seeds, which are in scope
-    watched_pages = MetaField("watched_pages", list[str], [])  # in scope without their sites
-    session = MetaField("session", int, 1)
-    is_complete = MetaField("complete", bool, False)
-    finish_reason = MetaField("finish_reason", str, "")
-    settings = MetaField("settings", dict[str, Any], {})  # of the last crawl, without secrets
-    filter_rules = MetaField("rules", str, "")  # by which the last crawl skipped URLs
-    fields = MetaField("fields", list[str], [])  # definitions of values to extract from pages
-    own_hosts = MetaField("own_hosts", list[str], [])  # hosts whose robots.txt the last crawl ignored
-    ordering = MetaField("order", str, "")
-    topic = MetaField("topic", dict[str, float], {})
-    drawn_depths = MetaField("drawn_depths", dict[str, int], {})  # by seed
-    unrecorded_skips = MetaField("unlisted", int, 0)
-    has_all_requisites = MetaField("has_all_requisites", bool, False)  # a complete pass queued those of every page
-    refreshed_at = MetaField("refreshed", float, 0.0)  # end of the last refresh
-    revisit_budget = MetaField("revisit_budget", str, "")  # of the last crawl or refresh
-    blocked_patterns = MetaField("forgotten", list[str], [])  # of deleted URLs, which are never queued again
-    is_deletion_unfinished = MetaField("forgetting", bool, False)
-    age_selections = MetaField("forgetting_by_age", list[dict[str, Any]], [])  # of an unfinished deletion
-    import_offsets = MetaField("import_offsets", dict[str, int], {})  # by fingerprint of the file; -1: complete
+    seeds = MetaField(list[str], [])
+    seed_redirects = MetaField(list[str], [])  # redirect targets of seeds, which are in scope
+    watched_pages = MetaField(list[str], [])  # in scope without their sites
+    session = MetaField(int, 1)
+    is_complete = MetaField(bool, False)
+    finish_reason = MetaField(str, "")
+    settings = MetaField(dict[str, Any], {})  # of the last crawl, without secrets
+    filter_rules = MetaField(str, "")  # by which the last crawl skipped URLs
+    fields = MetaField(list[str], [])  # definitions of values to extract from pages
+    own_hosts = MetaField(list[str], [])  # hosts whose robots.txt the last crawl ignored
+    ordering = MetaField(str, "")
+    topic = MetaField(dict[str, float], {})
+    drawn_depths = MetaField(dict[str, int], {})  # by seed
+    unrecorded_skips = MetaField(int, 0)
+    has_all_requisites = MetaField(bool, False)  # a complete pass queued those of every page
+    refreshed_at = MetaField(float, 0.0)  # end of the last refresh
+    revisit_budget = MetaField(str, "")  # of the last crawl or refresh
+    blocked_patterns = MetaField(list[str], [])  # of deleted URLs, which are never queued again
+    is_deletion_unfinished = MetaField(bool, False)
+    age_selections = MetaField(list[dict[str, Any]], [])  # of an unfinished deletion
+    import_offsets = MetaField(dict[str, int], {})  # by fingerprint of the file; -1: complete

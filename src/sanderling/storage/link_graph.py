@@ -71,7 +71,7 @@ def unpack_sorted_sources(packed: bytes, slot: int) -> list[int]:
 def write_backlinks(db: Connection, buckets: Mapping[int, "array[int]"]) -> None:
     """Append the collected links, a row per bucket."""
     db.executemany(
-        "INSERT INTO shelves (shelf, packed, form) VALUES (?, ?, ?)",
+        "INSERT INTO backlink_buckets (bucket, packed, form) VALUES (?, ?, ?)",
         [(bucket, links.tobytes(), FORMAT_APPENDED) for bucket, links in sorted(buckets.items())],
     )
 
@@ -83,7 +83,7 @@ def read_backlinks(db: Connection, url_id: int) -> Iterator[int]:
         sources.frombytes(old)
         yield from sources
     for packed, form in db.execute(
-        "SELECT packed, form FROM shelves WHERE shelf = ? ORDER BY id", (url_id >> BUCKET_BITS,)
+        "SELECT packed, form FROM backlink_buckets WHERE bucket = ? ORDER BY id", (url_id >> BUCKET_BITS,)
     ):
         if form == FORMAT_APPENDED and len(packed) % SOURCE_BYTES:
             raise DecodeError(f"invalid back links: {len(packed)} bytes")

@@ -183,7 +183,8 @@ def load_change_classes(db: Connection) -> Iterator[tuple[str, str]]:
         f"SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, {COUNT_CHANGES_SQL},"
         " coalesce(t.changefreq, '')"
         " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " LEFT JOIN hints AS t ON t.url = p.url WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
+        " LEFT JOIN sitemap_hints AS t ON t.url = p.url"
+        " WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
     )
     for url, first, last, visits, changes, sitemap_changefreq in rows:
         yield url, estimate_change_class(first, last, visits, changes, sitemap_changefreq)

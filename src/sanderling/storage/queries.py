@@ -56,7 +56,7 @@ SELECT_PAGES = f"""
                      WHERE vu.id = u.via), ''),
            p.url, coalesce(t.lastmod, 0), coalesce(t.changefreq, ''), coalesce(t.priority, -1)
     FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host
-    LEFT JOIN hints AS t ON t.url = p.url
+    LEFT JOIN sitemap_hints AS t ON t.url = p.url
 """
 
 
@@ -86,7 +86,7 @@ def find_pages_fetched_after(db: Connection, visit_id: int, limit: int) -> tuple
 
 def find_notice_pages(db: Connection) -> set[int]:
     """Return pages classified as a notice instead of content: outage, login, or CAPTCHA."""
-    rows = db.execute("SELECT url FROM marks WHERE kind = 'pretence' AND value = ?", (b"outage",))
+    rows = db.execute("SELECT url FROM fingerprints WHERE kind = 'soft_error' AND value = ?", (b"outage",))
     return {url for (url,) in rows}
 
 
@@ -104,7 +104,7 @@ def load_learnable_pages(db: Connection, after_visit: int, limit: int) -> list[L
     """Return the last pages stored after a visit, oldest first."""
     rows = db.execute(
         "SELECT p.url, h.name || u.path, p.links, u.source, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'relevance'"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'relevance'"
         " WHERE p.visit > ? AND u.role = 'page' ORDER BY p.visit DESC LIMIT ?",
         (after_visit, limit),
     ).fetchall()
@@ -235,7 +235,8 @@ def load_sketches(db: Connection, original_id: int, copy_id: int) -> tuple[bytes
     """Return the minhashes of an indexable page without another canonical URL, and of its copy."""
     row = db.execute(
         "SELECT a.value, b.value FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
-        " JOIN marks AS a ON a.url = p.url AND a.kind = 'minhash' JOIN marks AS b ON b.url = ? AND b.kind = 'minhash'"
+        " JOIN fingerprints AS a ON a.url = p.url AND a.kind = 'minhash'"
+        " JOIN fingerprints AS b ON b.url = ? AND b.kind = 'minhash'"
         " WHERE p.url = ? AND p.noindex = 0 AND p.misses = 0 AND p.status BETWEEN 200 AND 299"
         " AND p.canonical IN ('', h.name || u.path)",
         (copy_id, original_id),

@@ -99,8 +99,9 @@ def count_changes(db: Connection, since: float) -> tuple[int, int, int]:
 def list_host_delays(db: Connection, now: float) -> list[HostDelay]:
     """List backed-off hosts with queued URLs, longest delay first."""
     rows = db.execute(
-        "SELECT name, hold, open_at, waiting FROM hosts WHERE waiting > 0 AND open_at > ? AND hold <> ''"
-        f" ORDER BY open_at DESC LIMIT {MAX_LISTED_HOSTS}",
+        "SELECT name, delay_reason, next_request_at, waiting FROM hosts"
+        " WHERE waiting > 0 AND next_request_at > ? AND delay_reason <> ''"
+        f" ORDER BY next_request_at DESC LIMIT {MAX_LISTED_HOSTS}",
         (now,),
     )
     return [HostDelay(*row) for row in rows]
@@ -109,8 +110,8 @@ def list_host_delays(db: Connection, now: float) -> list[HostDelay]:
 def list_rate_limited_hosts(db: Connection) -> list[RateLimitedHost]:
     """List hosts by number of rate-limit responses, most frequent first."""
     rows = db.execute(
-        "SELECT name, complaints, complained_at, learned FROM hosts WHERE complaints > 0"
-        f" ORDER BY complaints DESC, name LIMIT {MAX_LISTED_HOSTS}"
+        "SELECT name, rate_limits, rate_limited_at, learned_delay FROM hosts WHERE rate_limits > 0"
+        f" ORDER BY rate_limits DESC, name LIMIT {MAX_LISTED_HOSTS}"
     )
     return [RateLimitedHost(*row) for row in rows]
 
@@ -122,8 +123,8 @@ def load_dust_samples(db: Connection) -> Iterator[DustSample]:
     """
     for url, digest, text_digest, sketch in db.execute(
         "SELECT h.name || u.path, p.digest, m.value, s.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " JOIN hosts AS h ON h.id = u.host LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'text'"
-        " LEFT JOIN marks AS s ON s.url = p.url AND s.kind = 'minhash'"
+        " JOIN hosts AS h ON h.id = u.host LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'text'"
+        " LEFT JOIN fingerprints AS s ON s.url = p.url AND s.kind = 'minhash'"
         " WHERE p.status BETWEEN 200 AND 299 AND p.size > 0 AND u.role = ?",
         (UrlRole.PAGE,),
     ):

@@ -85,7 +85,7 @@ def load_sample(url: Url, db: Connection) -> Sample | None:
         return None
     row = db.execute(
         "SELECT p.status, p.mime, p.title, p.location, u.host, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " LEFT JOIN marks AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
+        " LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
         (id_,),
     ).fetchone()
     if row is None:

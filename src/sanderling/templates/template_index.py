@@ -33,7 +33,7 @@ CHUNK = 500
 PAGE_COLUMNS = (
     "SELECT u.id, u.host, h.name || u.path, coalesce(p.title, ''), m.value, p.status FROM urls AS u"
     " JOIN hosts AS h ON h.id = u.host LEFT JOIN pages AS p ON p.url = u.id"
-    " LEFT JOIN marks AS m ON m.url = u.id AND m.kind = 'structure'"
+    " LEFT JOIN fingerprints AS m ON m.url = u.id AND m.kind = 'structure'"
 )
 
 
@@ -250,7 +250,7 @@ def open_template_index(collection: StoredCollection) -> Iterator[TemplateIndex]
     """Open the index of a collection, brought up to date. A crawl may go on writing to the collection."""
     db = _open_database(collection.cdxj_folder)
     try:
-        apply_migrations(db, {"structure": MIGRATIONS})
+        apply_migrations(db, {"templates": MIGRATIONS})
         index = TemplateIndex(db, collection.db)
         index.update()
         yield index

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct, field, msgpack
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 from xxhash import xxh32_intdigest
 
@@ -44,9 +44,9 @@ class DustRule(Struct, frozen=True):
     site: str  # host without www.
     kind: DustRuleKind
     name: str = ""  # parameter or index page
-    prefers_longer: bool = field(default=False, name="keep")  # rewrite to the longer variant: www., /a/
-    support_count: int = field(default=0, name="agreed")  # held-out groups with the same content; 0: added by the user
-    conflict_count: int = field(default=0, name="disagreed")
+    prefers_longer: bool = False  # rewrite to the longer variant: www., /a/
+    support_count: int = 0  # held-out groups with the same content; 0: added by the user
+    conflict_count: int = 0
 
 
 class DustSample(Struct, frozen=True):

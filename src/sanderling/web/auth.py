@@ -35,7 +35,7 @@ class AuthStore:
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
         self.db = connect_private_sqlite(self.path)
-        apply_migrations(self.db, {"serve": MIGRATIONS})
+        apply_migrations(self.db, {"web": MIGRATIONS})
         self.lock = threading.Lock()
         self.hasher = PasswordHasher()
         self.hash_slots = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.clock import Clock, system_clock
+from sanderling.db.stored_keys import rename_keys
 from sanderling.errors import UsageError
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.assignment.worker_stats import WorkerHistory
@@ -30,6 +31,11 @@ RESIZE_SECONDS = 1.0  # interval of resizing
 IDLE_SECONDS = 10.0  # in auto mode an idle worker is disposed of
 MIN_BACKLOG_SECONDS = 10.0  # in auto mode a queue that lasts longer gets another worker
 MAX_CPU_SHARE = 0.9  # of all cores; beyond it more workers do not help
+WORKER_FOLDER = "workers"  # in a collection: state of paused workers, and pages that do not match a template filter
+RENAMED_KEYS = {  # in files of earlier versions
+    "born": "created_at", "known": "history", "ways": "host_stats", "recent": "recent_seconds",
+    "given": "assigned_count",
+}  # fmt: skip
 WORKER_ID = re.compile(r"[\w.-]{1,64}")
 
 
@@ -52,12 +58,12 @@ class PendingTransition(Struct, frozen=True):
 
 
 class ParkedWorker(Struct, frozen=True):
-    """State of a parked worker, stored in COLLECTION/migrants/ID.json."""
+    """State of a parked worker, stored in COLLECTION/workers/ID.json."""
 
     id: str
     place: str
-    created_at: float = msgspec.field(name="born")  # stored key
-    history: WorkerHistory = msgspec.field(name="known")  # stored key
+    created_at: float
+    history: WorkerHistory
 
 
 class WorkerPool:
@@ -75,7 +81,7 @@ class WorkerPool:
         self.engine = engine
         self.assignment = assignment
         self.release_leases = release_leases  # requeues the leased URLs of a worker
-        self.parked_folder = folder / "migrants"
+        self.parked_folder = folder / WORKER_FOLDER
         self.registry = WorkerRegistry(folder / "logs" / "workers.log", clock)
         self.pending_transitions: dict[str, PendingTransition] = {}
         self.capacity_by_place = capacity_by_place or {}  # tasks per worker, if not the default
@@ -250,7 +256,7 @@ class WorkerPool:
             raise UsageError(f"{worker!r} is not a worker id")
         file = self.parked_folder / f"{worker}.json"
         try:
-            return msgspec.json.decode(file.read_bytes(), type=ParkedWorker)
+            return msgspec.convert(rename_keys(msgspec.json.decode(file.read_bytes()), RENAMED_KEYS), ParkedWorker)
         except (OSError, msgspec.DecodeError) as error:
             raise UsageError(
                 f"cannot read the parked worker {file}: {error}; delete the file to start without it"

@@ -57,7 +57,7 @@ def compute_fingerprints(page: Document | ScanResult, fingerprint_input: Fingerp
     fingerprints["text"], fingerprints["minhash"] = fingerprint_text(text)
     soft_error = detect_soft_error(page, text, fingerprint_input.body if fingerprint_input.is_changed else None)
     if soft_error or fingerprint_input.is_changed:  # the last version may have been a soft error
-        fingerprints["pretence"] = (soft_error or "").encode()
+        fingerprints["soft_error"] = (soft_error or "").encode()
     return fingerprints
 
 

@@ -84,7 +84,7 @@ def test_public_host_without_contact_is_warned_about(
         (["--exclude", "/busy", "--limit", "2"], 0, "limit"),
         (["--exclude", "/busy", "--size-limit", "1kB"], 14, "size_limit"),
         (["--exclude", "/busy", "--time-limit", "300ms", "--delay", "1"], 15, "time_limit"),
-        (["--include", "/busy", "--delay", "0"], 18, "held"),
+        (["--include", "/busy", "--delay", "0"], 18, "backed_off"),
     ],
 )
 def test_exit_code_names_how_the_crawl_ended(

@@ -176,7 +176,7 @@ def test_next_request_has_server_time_and_all_parts_are_fetched(web: PublishedWe
     assert run_refresh(web, folder).changed == 9
     assert ["after=" in question for question in web.questions] == [False, True, True]
     with open_collection_read_only(folder) as collection:
-        (until,) = collection.db.execute("SELECT until FROM lists").fetchone()
+        (until,) = collection.db.execute("SELECT until FROM change_lists").fetchone()
     web.clear()
     assert run_refresh(web, folder).visited == 0
     assert web.questions == ["LAST_VISIT=" + until.replace(":", "%3A")]
@@ -229,7 +229,7 @@ def test_imprecise_change_list_loses_trust(web: PublishedWeb, tmp_path: Path) ->
 def is_trusted(db: Connection) -> bool:
     from sanderling.revisit.change_lists import TRUSTED_SQL
 
-    return db.execute(f"SELECT 1 FROM lists WHERE {TRUSTED_SQL}").fetchone() is not None
+    return db.execute(f"SELECT 1 FROM change_lists WHERE {TRUSTED_SQL}").fetchone() is not None
 
 
 @pytest.mark.parametrize(
@@ -271,5 +271,5 @@ def test_change_list_at_well_known_path_is_found(web: PublishedWeb, tmp_path: Pa
     folder = tmp_path / "c"
     crawl(folder, request(web))
     with open_collection_read_only(folder) as collection:
-        (request_url,) = collection.db.execute("SELECT wire FROM urls WHERE role = 'changes'").fetchone()
+        (request_url,) = collection.db.execute("SELECT request_url FROM urls WHERE role = 'changes'").fetchone()
     assert request_url.startswith(f"{web.root}/changes.xml?LAST_VISIT=")

@@ -54,7 +54,9 @@ def test_sitemap_named_by_robots_txt_is_read(tmp_path: Path) -> None:
         assert (summary.pages, summary.fetched, summary.failed) == (2, 2, 0)
         assert site.hits["/sitemap.xml"] == 0
         with open_collection_read_only(tmp_path) as collection:
-            assert collection.db.execute("SELECT lastmod, whole_day FROM hints").fetchall() == [(1767225600.0, 1)]
+            assert collection.db.execute("SELECT lastmod, whole_day FROM sitemap_hints").fetchall() == [
+                (1767225600.0, 1)
+            ]
 
 
 def test_well_known_sitemap_paths_are_tried_in_order(tmp_path: Path) -> None:
@@ -79,7 +81,7 @@ def test_sitemap_may_list_only_its_own_site(tmp_path: Path) -> None:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{other.root}/x</loc>")
         run_crawl(site, tmp_path, ScopeSettings(scope="any"))
         assert other.hits["/x"] == 0
-        assert load_skipped(tmp_path) == {f"{other.root}/x": ("foreign", "sitemap", f"{site.root}/sitemap.xml")}
+        assert load_skipped(tmp_path) == {f"{other.root}/x": ("foreign_sitemap", "sitemap", f"{site.root}/sitemap.xml")}
 
 
 def test_foreign_sitemap_entry_is_fetched_if_linked(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_foreign_sitemap_entry_stays_foreign_in_wider_scope(tmp_path: Path) -> N
         assert {reason for reason, _, _ in load_skipped(tmp_path).values()} == {"out_of_scope"}
         run_crawl(site, tmp_path, ScopeSettings(scope="any"))
         assert (other.hits["/x"], other.hits["/y"]) == (0, 1)
-        assert load_skipped(tmp_path)[f"{other.root}/x"][0] == "foreign"
+        assert load_skipped(tmp_path)[f"{other.root}/x"][0] == "foreign_sitemap"
 
 
 def test_recorded_foreign_sitemap_entries_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,4 +164,4 @@ def test_hint_is_deleted_with_sitemap_entry(tmp_path: Path) -> None:
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/b</loc>")
         run_crawl(site, tmp_path)
         with open_collection_read_only(tmp_path) as collection:
-            assert collection.db.execute("SELECT count(*) FROM hints").fetchone() == (1,)
+            assert collection.db.execute("SELECT count(*) FROM sitemap_hints").fetchone() == (1,)

@@ -81,7 +81,7 @@ def test_equal_stable_hashes_skip_the_comparison() -> None:
     )
     other_charset = PreviousVersion(old, "latin-1", stable_hash=compute_stable_hash(new))
     pair = build_comparison_fingerprints(parse_html(new), new, other_charset)
-    assert pair["before"] == pair["signature"]
+    assert pair["before"] == pair["page"]
 
 
 def test_lazily_loaded_image_is_compared() -> None:
@@ -174,20 +174,20 @@ def test_line_ends_make_no_difference() -> None:
 def test_full_fingerprint_is_stored_until_it_is_outdated() -> None:
     words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
     full = encode_fingerprint(fingerprint_page(parse_html(tags)))
-    assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == {"signature": full}
+    assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == {"page": full}
     first = build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(PAGE, "utf-8"))
-    assert first["signature"] == full
-    assert set(first) == {"before", "signature"}
+    assert first["page"] == full
+    assert set(first) == {"before", "page"}
     assert build_comparison_fingerprints(
         parse_html(tags), tags, PreviousVersion(PAGE, "utf-8", has_fingerprint=True)
-    ) == {"signature": full}
+    ) == {"page": full}
     assert set(build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8"))) == {
         "before",
         "after",
     }
     assert (
         build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8", has_fingerprint=True))[
-            "signature"
+            "page"
         ]
         == b""
     )

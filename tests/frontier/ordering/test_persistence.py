@@ -1,6 +1,7 @@
 """Stored score tables of orderings."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ import pytest
 from sanderling.db.connection import Connection, apply_migrations, connect_sqlite
 from sanderling.db.schema.storage import MIGRATIONS
 from sanderling.frontier.ordering.opic import OpicOrdering
-from sanderling.frontier.ordering.persistence import BLOB_NAME, OrderingState, load_ordering, save_ordering
+from sanderling.frontier.ordering.persistence import BLOB_NAME, load_ordering, save_ordering
 
 
 @pytest.fixture
@@ -37,12 +38,11 @@ def test_nothing_is_loaded_from_a_new_collection(db: Connection) -> None:
     assert load_ordering(db, "opic", OpicOrdering()) == 0
 
 
-def test_state_stored_under_the_first_field_names_is_decoded(db: Connection) -> None:
+def test_state_of_earlier_versions_is_migrated(tmp_path: Path) -> None:
     stored = {"order": "opic", "until": 12, "tallies": {"cash": build_opic(0.5).cash.dump()}}
-    blob = msgspec.msgpack.encode(stored)
-    db.execute("INSERT INTO blobs VALUES (?, ?)", (BLOB_NAME, blob))
     ordering = OpicOrdering()
-    assert (load_ordering(db, "opic", ordering), ordering.cash[7]) == (12, 0.5)
-    state = msgspec.msgpack.decode(blob, type=OrderingState)
-    assert (state.ordering_name, state.last_visit) == ("opic", 12)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(state)) == stored
+    with closing(connect_sqlite(tmp_path / "old.db")) as db:
+        apply_migrations(db, {"storage": MIGRATIONS[:4]})
+        db.execute("INSERT INTO blobs VALUES (?, ?)", (BLOB_NAME, msgspec.msgpack.encode(stored)))
+        apply_migrations(db, {"storage": MIGRATIONS})
+        assert (load_ordering(db, "opic", ordering), ordering.cash[7]) == (12, 0.5)

@@ -246,7 +246,7 @@ def test_refusal_of_an_unknown_sender_is_reported(tmp_path: Path) -> None:
         summary = run_crawl(web, tmp_path / "migrant", address)
         assert (summary.pages, summary.failed) == (0, 1)
         with failed_pages(tmp_path / "migrant") as failed:
-            assert failed == {web.root + "/": "host_refused"}
+            assert failed == {web.root + "/": "migrant_refused"}
         assert not web.hits
 
 

@@ -54,7 +54,7 @@ def test_false_unchanged_report_makes_the_site_distrusted(tmp_path: Path, monkey
         monkeypatch.setattr(site_walk.SiteWalk, "_report_visit", hide_changes)
         second = run_crawl(web, tmp_path / "migrant", address)
         assert (second.fetched, second.not_modified, second.failed) == (20, 0, 0)
-        assert list(load_reasons(tmp_path / "migrant").values()) == ["host_lied"]
+        assert list(load_reasons(tmp_path / "migrant").values()) == ["false_unchanged"]
         assert (tmp_path / "migrant" / "hosts" / DISTRUSTED_FILE).read_text() == f"{address.receiver} {web.root}\n"
         for path in web.pages:
             web.pages[path] = html(text=f"later text of {path}")

@@ -111,7 +111,7 @@ def check_url(call: CommandCall, raw: str) -> dict[str, object]:
     )
     found: dict[str, object] = {
         "url": spelling.url,
-        "wire": spelling.request_url,
+        "request_url": spelling.request_url,
         "host": get_host(spelling.url),
         "domain": get_registrable_domain(get_host(spelling.url)),
         "result": reason or (Reason.TRAP if trap else "would be crawled"),

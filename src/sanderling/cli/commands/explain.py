@@ -68,5 +68,5 @@ def _format_lines(explanation: UrlExplanation) -> list[tuple[str, str]]:
     lines.append(("scores", ", ".join(f"{name} {value:g}" for name, value in explanation.scores.items())))
     lines += [("rendered", explanation.rendering)] if explanation.rendering else []
     lines.append(("due", explanation.next_check))
-    lines += [("held", sentence) for sentence in explanation.blockers] or [("held", "by nothing")]
+    lines += [("waits", sentence) for sentence in explanation.blockers] or [("waits", "for nothing")]
     return lines

@@ -54,8 +54,9 @@ def _print_status(state: dict[str, object]) -> None:
             print(f"  {name:<9} {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
     if state["out_of_scope"]:
         print(f"  outside   {state['out_of_scope']:,} links to other sites, not followed")
-    if state["unlisted"]:
-        print(f"  unlisted  {state['unlisted']:,} links to skipped URLs beyond those listed of one host and reason")
+    if state["unrecorded_skips"]:
+        count = f"{state['unrecorded_skips']:,}"
+        print(f"  unlisted  {count} links to skipped URLs beyond those listed of one host and reason")
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in frequencies)
@@ -65,15 +66,15 @@ def _print_status(state: dict[str, object]) -> None:
     print(f"  changed   {changes['pages']:,} pages, {changes['last_day']:,} changes in the last day")
     _print_duplicates(state["duplicates"])
     _print_levels(state)
-    if state["forgetting"]:
+    if state["deletion_unfinished"]:
         print("  delete    was interrupted; sanderling delete finishes it")
-    held = state["held"]
-    for host in held if isinstance(held, list) else []:
+    backed_off = state["backed_off_hosts"]
+    for host in backed_off if isinstance(backed_off, list) else []:
         print(
             f"  delayed   {host['host']} until {shorten_iso(host['until'])} ({host['reason']}); {host['waiting']} URLs"
         )
     _print_schedule(state["schedule"])
-    _print_rate_limited_hosts(state["complaints"])
+    _print_rate_limited_hosts(state["rate_limited_hosts"])
     if isinstance(run, dict):
         print(f"  last run  {shorten_iso(run['started'])}: {run['finish_reason']}")
 
@@ -94,7 +95,7 @@ def _print_schedule(schedule: object) -> None:
 def _print_rate_limited_hosts(hosts: object) -> None:
     assert isinstance(hosts, list)
     for host in hosts:
-        times = f"{host['complaints']:,} time{'' if host['complaints'] == 1 else 's'}"
+        times = f"{host['count']:,} time{'' if host['count'] == 1 else 's'}"
         pace = f"; asked every {host['seconds_between']:g} s since" if host["seconds_between"] else ""
         print(f"  slowed    {host['host']} asked us {times} to slow down{pace}")
 

@@ -70,7 +70,9 @@ def _record_replacement(visit: Visit, old: PageState, catalog: PageCatalog, chan
     page_ids = changes.find_using_pages(visit.id, MAX_USING_PAGES + 1) if resource_type else []
     if not resource_type or not page_ids:
         return 0
-    distance = compute_image_distance(catalog.load_fingerprint(visit.id, "look"), visit.fingerprints.get("look", b""))
+    distance = compute_image_distance(
+        catalog.load_fingerprint(visit.id, "image_hash"), visit.fingerprints.get("image_hash", b"")
+    )
     change = ResourceChange(visit.url, resource_type, distance)
     changed = load_urls(catalog.db, page_ids) if len(page_ids) <= MAX_USING_PAGES else {visit.id: visit.url}
     for page, url in changed.items():

@@ -1,8 +1,9 @@
 """Tables of `dedup`."""
 
-from sanderling.db.connection import Connection
-
-PAGE_COLUMNS = (("near", "url"), ("near", "twin"))  # table and column: rows to delete with a page
+PAGE_COLUMNS = (
+    ("near_duplicates", "url"),
+    ("near_duplicates", "original"),
+)  # table and column: rows to delete with a page
 
 MIGRATIONS = [
     """
@@ -12,10 +13,12 @@ MIGRATIONS = [
     CREATE TABLE tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL)
     """,
     "DELETE FROM near; DELETE FROM near_until",  # pairs found with the simhash of earlier versions, mostly wrong
+    """
+    ALTER TABLE near RENAME TO near_duplicates;
+    ALTER TABLE near_duplicates RENAME COLUMN twin TO original;
+    DROP INDEX near_twin;
+    CREATE INDEX near_duplicates_original ON near_duplicates (original);
+    ALTER TABLE near_until RENAME TO near_duplicate_progress;
+    ALTER TABLE tally RENAME TO duplicate_counts
+    """,
 ]
-
-
-def is_dedup_schema_current(db: Connection) -> bool:
-    """Return False for an older collection opened read-only."""
-    row = db.execute("SELECT applied FROM migrations WHERE room = 'dedupe'").fetchone()
-    return row is not None and row[0] >= len(MIGRATIONS)

@@ -53,4 +53,5 @@ MIGRATIONS = [
     CREATE TABLE signals (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, detail TEXT NOT NULL);
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)
     """,
+    "ALTER TABLE briefs RENAME TO unmet_queries",
 ]

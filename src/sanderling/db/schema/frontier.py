@@ -79,4 +79,32 @@ MIGRATIONS = [
     UPDATE hosts SET wish = pause
     """,
     "CREATE TABLE patterns (id INTEGER PRIMARY KEY, state BLOB NOT NULL)",  # what pages of a URL pattern contained
+    """
+    DROP INDEX hosts_open;
+    DROP INDEX hosts_place;
+    ALTER TABLE hosts RENAME COLUMN verdict TO failure_reason;
+    ALTER TABLE hosts RENAME COLUMN place TO shared_address;
+    ALTER TABLE hosts RENAME COLUMN open_at TO next_request_at;
+    ALTER TABLE hosts RENAME COLUMN hold TO delay_reason;
+    ALTER TABLE hosts RENAME COLUMN strikes TO failures;
+    ALTER TABLE hosts RENAME COLUMN holder TO worker;
+    ALTER TABLE hosts RENAME COLUMN etag_lies TO false_etags;
+    ALTER TABLE hosts RENAME COLUMN pause TO crawl_delay;
+    ALTER TABLE hosts RENAME COLUMN wish TO robots_delay;
+    ALTER TABLE hosts RENAME COLUMN learned TO learned_delay;
+    ALTER TABLE hosts RENAME COLUMN complained_at TO rate_limited_at;
+    ALTER TABLE hosts RENAME COLUMN complaints TO rate_limits;
+    ALTER TABLE hosts RENAME COLUMN complained_of TO rate_limited_url;
+    CREATE INDEX hosts_next_request ON hosts (next_request_at) WHERE waiting > 0;
+    CREATE INDEX hosts_shared_address ON hosts (shared_address);
+    ALTER TABLE urls RENAME COLUMN wire TO request_url;
+    ALTER TABLE leases RENAME COLUMN migrant TO worker;
+    UPDATE urls SET reason = CASE reason WHEN 'forgotten' THEN 'deleted' WHEN 'not_alike' THEN 'not_similar'
+        WHEN 'foreign' THEN 'foreign_sitemap' WHEN 'migrant_lost' THEN 'worker_lost'
+        WHEN 'host_refused' THEN 'migrant_refused' WHEN 'host_lied' THEN 'false_unchanged'
+        WHEN 'redirect_to_nowhere' THEN 'redirect_without_target' ELSE 'too_slow' END
+        WHERE reason IN ('forgotten', 'not_alike', 'foreign', 'migrant_lost', 'host_refused', 'host_lied',
+        'redirect_to_nowhere', 'slow');
+    UPDATE urls SET role = 'tvi' WHERE role = 'side'
+    """,
 ]

@@ -3,12 +3,12 @@
 # table and column: rows to delete with a page
 PAGE_COLUMNS = (
     ("due", "url"),
-    ("lists", "url"),
-    ("told", "url"),
-    ("maps", "url"),
-    ("sides", "page"),
-    ("sides", "side"),
-    ("turns", "url"),
+    ("change_lists", "url"),
+    ("announcements", "url"),
+    ("sitemap_schedule", "url"),
+    ("tvi_files", "page"),
+    ("tvi_files", "tvi"),
+    ("page_transitions", "url"),
 )
 
 MIGRATIONS = [
@@ -100,4 +100,25 @@ MIGRATIONS = [
     DELETE FROM policies;
     ALTER TABLE due DROP COLUMN ripe
     """,  # statistics of sites are learned again; histories of pages are kept
+    """
+    ALTER TABLE lists RENAME TO change_lists;
+    ALTER TABLE change_lists RENAME COLUMN heard TO responded;
+    ALTER TABLE change_lists RENAME COLUMN sure TO has_baseline;
+    ALTER TABLE change_lists RENAME COLUMN asked_at TO requested_at;
+    ALTER TABLE change_lists RENAME COLUMN looked TO tested;
+    ALTER TABLE told RENAME TO announcements;
+    ALTER TABLE announcements RENAME COLUMN sure TO has_baseline;
+    ALTER TABLE maps RENAME TO sitemap_schedule;
+    ALTER TABLE sitemap_schedule RENAME COLUMN every TO interval_seconds;
+    ALTER TABLE sitemap_schedule RENAME COLUMN quiet TO unchanged_reads;
+    DROP INDEX sides_side;
+    ALTER TABLE sides RENAME TO tvi_files;
+    ALTER TABLE tvi_files RENAME COLUMN side TO tvi;
+    ALTER TABLE tvi_files RENAME COLUMN turns TO visits;
+    ALTER TABLE tvi_files RENAME COLUMN asked TO is_requested;
+    CREATE INDEX tvi_files_tvi ON tvi_files (tvi);
+    DROP INDEX turns_host;
+    ALTER TABLE turns RENAME TO page_transitions;
+    CREATE INDEX page_transitions_host ON page_transitions (host, at)
+    """,
 ]

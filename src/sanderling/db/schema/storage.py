@@ -1,9 +1,32 @@
 """Tables of `storage`."""
 
-# table and column: rows to delete with a page
-PAGE_COLUMNS = (("pages", "url"), ("marks", "url"), ("hints", "url"))
+from msgspec import json
 
-MIGRATIONS = [
+from sanderling.db.connection import Connection, Migration
+from sanderling.db.stored_keys import rename_keys, rename_value_keys
+
+RENAMED_BLOB_KEYS = {
+    "ordering": {"order": "ordering_name", "until": "last_visit", "tallies": "score_tables"},
+    "dust": {"keep": "prefers_longer", "agreed": "support_count", "disagreed": "conflict_count"},
+    "pending_deletion": {"elsewhere": "remote_records"},
+}
+RENAMED_SELECTION_KEYS = {"gone": "gone_since", "unseen": "unseen_since"}
+
+# table and column: rows to delete with a page
+PAGE_COLUMNS = (("pages", "url"), ("fingerprints", "url"), ("sitemap_hints", "url"))
+
+
+def _rename_keys(db: Connection) -> None:
+    for name, keys in RENAMED_BLOB_KEYS.items():
+        rows = db.execute("SELECT value FROM blobs WHERE name = ?", (name,)).fetchall()
+        values = [(rename_value_keys(value, keys), name) for (value,) in rows]
+        db.executemany("UPDATE blobs SET value = ? WHERE name = ?", values)
+    for (text,) in db.execute("SELECT value FROM meta WHERE name = 'age_selections'").fetchall():
+        selections = json.encode(rename_keys(json.decode(text), RENAMED_SELECTION_KEYS)).decode()
+        db.execute("UPDATE meta SET value = ? WHERE name = 'age_selections'", (selections,))
+
+
+MIGRATIONS: list[Migration] = [
     """
     CREATE TABLE pages (
         url INTEGER PRIMARY KEY,
@@ -105,4 +128,34 @@ MIGRATIONS = [
     CREATE INDEX imports_at ON imports (at, id)
     """,  # copied records that are not processed yet
     "CREATE TABLE render_templates (host TEXT PRIMARY KEY, templates BLOB NOT NULL)",
+    """
+    ALTER TABLE marks RENAME TO fingerprints;
+    UPDATE fingerprints SET kind = CASE kind WHEN 'signature' THEN 'page' WHEN 'sieve' THEN 'stable_hash'
+        WHEN 'pretence' THEN 'soft_error' ELSE 'image_hash' END
+        WHERE kind IN ('signature', 'sieve', 'pretence', 'look');
+    DROP INDEX shelves_shelf;
+    ALTER TABLE shelves RENAME TO backlink_buckets;
+    ALTER TABLE backlink_buckets RENAME COLUMN shelf TO bucket;
+    CREATE INDEX backlink_buckets_bucket ON backlink_buckets (bucket);
+    DROP INDEX hints_map;
+    ALTER TABLE hints RENAME TO sitemap_hints;
+    ALTER TABLE sitemap_hints RENAME COLUMN map TO sitemap;
+    CREATE INDEX sitemap_hints_sitemap ON sitemap_hints (sitemap, seen_at);
+    UPDATE meta SET name = CASE name WHEN 'arrivals' THEN 'seed_redirects' WHEN 'complete' THEN 'is_complete'
+        WHEN 'rules' THEN 'filter_rules' WHEN 'order' THEN 'ordering' WHEN 'unlisted' THEN 'unrecorded_skips'
+        WHEN 'refreshed' THEN 'refreshed_at' WHEN 'forgotten' THEN 'blocked_patterns'
+        WHEN 'forgetting' THEN 'is_deletion_unfinished' ELSE 'age_selections' END
+        WHERE name IN ('arrivals', 'complete', 'rules', 'order', 'unlisted', 'refreshed', 'forgotten', 'forgetting',
+        'forgetting_by_age');
+    UPDATE blobs SET name = 'pending_deletion' WHERE name = 'forgetting';
+    UPDATE meta SET value = 'backed_off' WHERE name = 'finish_reason' AND value = 'held';
+    UPDATE runs SET finish_reason = 'backed_off' WHERE finish_reason = 'held';
+    UPDATE visits SET reason = CASE reason WHEN 'forgotten' THEN 'deleted' WHEN 'not_alike' THEN 'not_similar'
+        WHEN 'foreign' THEN 'foreign_sitemap' WHEN 'migrant_lost' THEN 'worker_lost'
+        WHEN 'host_refused' THEN 'migrant_refused' WHEN 'host_lied' THEN 'false_unchanged'
+        WHEN 'redirect_to_nowhere' THEN 'redirect_without_target' ELSE 'too_slow' END
+        WHERE reason IN ('forgotten', 'not_alike', 'foreign', 'migrant_lost', 'host_refused', 'host_lied',
+        'redirect_to_nowhere', 'slow')
+    """,
+    _rename_keys,
 ]

@@ -44,8 +44,8 @@ def build_comparison_fingerprints(tree: Document, body: bytes, previous: Previou
     pair = _compare_bytes(tree, body, previous) if previous.body else None
     if pair is not None:
         fingerprints = {"before": encode_fingerprint(pair.old), "after": encode_fingerprint(pair.new)}
-        return fingerprints | {"signature": b""} if previous.has_fingerprint and pair.old != pair.new else fingerprints
-    fingerprints = {"signature": encode_fingerprint(fingerprint_page(tree))}
+        return fingerprints | {"page": b""} if previous.has_fingerprint and pair.old != pair.new else fingerprints
+    fingerprints = {"page": encode_fingerprint(fingerprint_page(tree))}
     if previous.body and not previous.has_fingerprint:
         old_tree = parse_html(previous.body, previous.charset)
         fingerprints["before"] = encode_fingerprint(fingerprint_page(old_tree))

@@ -14,9 +14,9 @@ class OrderingState(msgspec.Struct, frozen=True):
     The stored keys keep their first names, so that existing collections can be read.
     """
 
-    ordering_name: str = msgspec.field(name="order")
-    last_visit: int = msgspec.field(name="until")
-    score_tables: dict[str, bytes] = msgspec.field(name="tallies")
+    ordering_name: str
+    last_visit: int
+    score_tables: dict[str, bytes]
 
 
 def save_ordering(db: Connection, ordering_name: str, ordering: Ordering, last_visit: int) -> None:

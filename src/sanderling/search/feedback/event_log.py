@@ -119,7 +119,7 @@ class EventLog:
         with self.lock:
             return sum(
                 self.db.execute(f"DELETE FROM {table} WHERE at < ?", (before,)).rowcount
-                for table in ("rankings", "events", "signals", "briefs")
+                for table in ("rankings", "events", "signals", "unmet_queries")
             )
 
     def erase(self, client: str = "") -> int:
@@ -131,7 +131,7 @@ class EventLog:
                 deleted += self.db.execute(f"DELETE FROM {table} {where}", values).rowcount
             self.db.execute("DELETE FROM weights")
             if not client:
-                self.db.execute("DELETE FROM briefs")
+                self.db.execute("DELETE FROM unmet_queries")
                 self.db.execute("DELETE FROM signals")
             with contextlib.suppress(sqlite3.OperationalError):  # an export may be reading; free pages are reused
                 self.db.execute("VACUUM")

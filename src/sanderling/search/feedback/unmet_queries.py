@@ -34,7 +34,7 @@ def add_unmet_query(log: EventLog, query: str, urls: list[str], result_count: in
     log.raise_signal(Signal.CRAWL_MORE, query, now)
     with log.lock:
         row = log.db.execute(
-            "INSERT INTO briefs (query, key, urls, at, state, known) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            "INSERT INTO unmet_queries (query, key, urls, at, state, known) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
             (query, key, json.dumps(urls[:TOP_PAGES]), now, OPEN, result_count),
         ).fetchone()
     return UnmetQuery(row[0], query, tuple(urls[:TOP_PAGES]), now, OPEN, result_count)
@@ -44,34 +44,37 @@ def list_unmet_queries(log: EventLog, key: str = "", limit: int = 50) -> list[Un
     """Return unmet queries (of a key), newest first."""
     where, values = ("WHERE key = ?", (key,)) if key else ("", ())
     rows = log.db.execute(
-        f"SELECT id, query, urls, at, state, known, found, answered_at FROM briefs {where} ORDER BY id DESC LIMIT ?",
+        "SELECT id, query, urls, at, state, known, found, answered_at"
+        f" FROM unmet_queries {where} ORDER BY id DESC LIMIT ?",
         (*values, limit),
     )
     return [UnmetQuery(id_, query, tuple(json.loads(urls)), *rest) for id_, query, urls, *rest in rows]
 
 
 def count_open_queries(log: EventLog) -> int:
-    return int(log.db.execute("SELECT count(*) FROM briefs WHERE state <> 'answered'").fetchone()[0])
+    return int(log.db.execute("SELECT count(*) FROM unmet_queries WHERE state <> 'answered'").fetchone()[0])
 
 
 def claim_unmet_queries(log: EventLog) -> list[UnmetQuery]:
     with log.lock:
         waiting = [unmet for unmet in list_unmet_queries(log) if unmet.state == OPEN]
-        log.db.executemany("UPDATE briefs SET state = ? WHERE id = ?", [(CLAIMED, unmet.id) for unmet in waiting])
+        log.db.executemany(
+            "UPDATE unmet_queries SET state = ? WHERE id = ?", [(CLAIMED, unmet.id) for unmet in waiting]
+        )
     return waiting
 
 
 def release_unmet_queries(log: EventLog) -> None:
     """Reopen claimed queries whose crawl has ended."""
     with log.lock:
-        log.db.execute("UPDATE briefs SET state = ? WHERE state = ?", (OPEN, CLAIMED))
+        log.db.execute("UPDATE unmet_queries SET state = ? WHERE state = ?", (OPEN, CLAIMED))
 
 
 def complete_unmet_query(log: EventLog, unmet_query_id: int, new_page_count: int, now: float) -> None:
     """Store the number of new pages and raise Done."""
     with log.lock:
         log.db.execute(
-            "UPDATE briefs SET state = ?, found = ?, answered_at = ? WHERE id = ?",
+            "UPDATE unmet_queries SET state = ?, found = ?, answered_at = ? WHERE id = ?",
             (ANSWERED, new_page_count, now, unmet_query_id),
         )
     log.raise_signal(Signal.DONE, f"{new_page_count} new pages for unmet query {unmet_query_id}", now)

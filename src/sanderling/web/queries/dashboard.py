@@ -88,9 +88,8 @@ def compute_freshness(db: Connection, now: float) -> list[ChartPoint]:
     return points
 
 
-READY_AT_SQL = (
-    "CASE WHEN q.ready_at > h.open_at THEN q.ready_at ELSE h.open_at END"  # max() of two values is not portable
-)
+# max() of two values is not portable
+READY_AT_SQL = "CASE WHEN q.ready_at > h.next_request_at THEN q.ready_at ELSE h.next_request_at END"
 
 
 def count_open_urls(db: Connection) -> tuple[int, int]:
@@ -103,7 +102,7 @@ def count_open_urls(db: Connection) -> tuple[int, int]:
 def list_due_urls(db: Connection, now: float, limit: int) -> list[DueUrlRow]:
     """Return queued URLs, then scheduled revisits."""
     rows = db.execute(
-        f"SELECT h.name || u.path, {READY_AT_SQL}, q.rank, u.depth, u.source, h.hold, u.attempts,"
+        f"SELECT h.name || u.path, {READY_AT_SQL}, q.rank, u.depth, u.source, h.delay_reason, u.attempts,"
         " EXISTS (SELECT 1 FROM pages AS p WHERE p.url = u.id)"
         " FROM queue AS q JOIN urls AS u ON u.id = q.url JOIN hosts AS h ON h.id = q.host"
         f" ORDER BY {READY_AT_SQL} > ?, q.rank, q.url LIMIT ?",
@@ -142,9 +141,10 @@ ERROR_SCAN_VISITS = 20_000  # last visits that are searched
 def list_hosts(db: Connection, limit: int) -> list[tuple[int, HostStatusRow]]:
     """Return contacted hosts: with queued URLs first, then with failures."""
     rows = db.execute(
-        "SELECT id, name, waiting, leased, open_at, hold, strikes, verdict, robots_status FROM hosts"
-        " WHERE waiting > 0 OR leased > 0 OR strikes > 0 OR robots_status >= 0"
-        " ORDER BY leased DESC, waiting DESC, strikes DESC, name LIMIT ?",
+        "SELECT id, name, waiting, leased, next_request_at, delay_reason, failures, failure_reason, robots_status"
+        " FROM hosts"
+        " WHERE waiting > 0 OR leased > 0 OR failures > 0 OR robots_status >= 0"
+        " ORDER BY leased DESC, waiting DESC, failures DESC, name LIMIT ?",
         (limit,),
     ).fetchall()
     return [(row[0], HostStatusRow(*row[1:])) for row in rows]

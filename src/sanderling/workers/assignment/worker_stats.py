@@ -36,9 +36,9 @@ class HostStats:
 class WorkerHistory(Struct, frozen=True):
     """Measurements that a worker keeps when it is cloned, parked, or moved."""
 
-    host_stats: dict[str, tuple[float, float, int]] = msgspec.field(default_factory=dict, name="ways")  # stored keys
-    recent_seconds: tuple[float, ...] = msgspec.field(default=(), name="recent")
-    assigned_count: int = msgspec.field(default=0, name="given")
+    host_stats: dict[str, tuple[float, float, int]] = msgspec.field(default_factory=dict)
+    recent_seconds: tuple[float, ...] = ()
+    assigned_count: int = 0
 
 
 @dataclass(slots=True)
