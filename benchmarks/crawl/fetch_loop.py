@@ -17,7 +17,7 @@ from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.fetch.transport import FetchRequest
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url
 

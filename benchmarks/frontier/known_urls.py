@@ -34,7 +34,7 @@ from sanderling.crawl.stop import FinishReason
 from sanderling.fetch.dns import DnsResolver
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, RobotsTxt, Url, Visit, WorkerReport
 from sanderling.storage.link_graph import FLUSH_LINK_COUNT
-from sanderling.workers.local import WorkerLost
+from sanderling.workers.worker_engine import WorkerLost
 
 HOSTS = 50
 WINDOW = FLUSH_LINK_COUNT // DEGREE + 500  # pages of one measurement: back links are written once in it at least

@@ -19,7 +19,7 @@ from sanderling.crawl import result_batch
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.fetch.dns import DnsResolver
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, Outcome, RobotsTxt, Visit, WorkerReport
-from sanderling.workers.local import WorkerLost
+from sanderling.workers.worker_engine import WorkerLost
 
 TURN = 40  # pages a migrant brings in one batch: about what it fetches in 80 milliseconds
 

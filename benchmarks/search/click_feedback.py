@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchmarks.lib.doc_tables import written
+from benchmarks.lib.ranking_measures import compute_ndcg
 from msgspec import Struct
 
 from sanderling.search.engine import SearchEngine
 from sanderling.search.feedback.click_model import RankingImpression, compute_weights
 from sanderling.search.fields import compute_page_id
 from sanderling.search.index import SearchIndex, open_search_index
-from sanderling.search.measures import compute_ndcg
 from sanderling.search.search_types import Document, SearchRequest
 
 QUESTIONS = 50

@@ -24,10 +24,10 @@ from pathlib import Path
 from urllib.parse import quote_plus
 
 from benchmarks.lib.doc_tables import written
+from benchmarks.lib.ranking_measures import compute_average_precision, compute_ndcg, compute_precision
 
 from sanderling.search.engine import SearchEngine, ignore_behavior
 from sanderling.search.index import open_search_index
-from sanderling.search.measures import compute_average_precision, compute_ndcg, compute_precision
 from sanderling.search.search_types import Document, SearchRequest
 from sanderling.storage.collection import open_collection
 

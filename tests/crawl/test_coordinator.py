@@ -24,7 +24,7 @@ from sanderling.models import CandidateUrl, FetchBatch, Heartbeat, Host, Reason,
 from sanderling.workers import local
 from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
-from sanderling.workers.local import WorkerLost
+from sanderling.workers.worker_engine import WorkerLost
 from sanderling.workers.worker_protocol import send_buffered
 
 MIN_BATCH_BYTES = 300  # all other messages to workers are smaller

@@ -99,7 +99,7 @@ def list_archived(folder: Path) -> list[str]:
 
 KILLER = """
 import os, signal
-from sanderling.fetch.process import ResponseProcessor
+from sanderling.fetch.response_processor import ResponseProcessor
 process = ResponseProcessor.process
 ResponseProcessor.process = lambda self, stop, reply, at: (
     os.kill(os.getpid(), signal.SIGKILL) if b"poison" in reply.body else process(self, stop, reply, at)

@@ -19,7 +19,8 @@ from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import FetchBatch, Outcome, WorkerReport
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import CatalogRow, load_pages
-from sanderling.workers.local import LocalEngine, WorkerLost
+from sanderling.workers.local import LocalEngine
+from sanderling.workers.worker_engine import WorkerLost
 
 
 def run_crawl(

@@ -8,7 +8,7 @@ from tests.hostile.server import Behavior, HostileServer
 
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Url, WorkerReport
 
 LOCAL = FetchSettings(allow_private=True)

@@ -12,7 +12,7 @@ from sanderling.fetch import native_links
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.link_resolution import resolve_links
 from sanderling.fetch.native_links import build_link_table, build_packer, pack_scanned_links
-from sanderling.fetch.process import ResponseProcessor
+from sanderling.fetch.response_processor import ResponseProcessor
 from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
 from sanderling.html.links import PageMetadata, RawLink, add_anchor_links
 from sanderling.html.native import load_library

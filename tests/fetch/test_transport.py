@@ -4,7 +4,7 @@ from sanderling.clock import SimulatedClock
 from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint, Transport
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, Url, Visit
 

@@ -12,7 +12,7 @@ from tests.hostile.server import CUT_HEADS, Behavior, HostileServer, cut_head
 import sanderling
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, Url, Visit
 
 SOURCE = Path(sanderling.__file__).parents[1]
@@ -203,7 +203,7 @@ def damage(data: bytes, random: Random) -> bytes:
 LIMITED_SCRIPT = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.models import FetchBatch, FetchTask

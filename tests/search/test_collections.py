@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.lib.ranking_measures import compute_average_precision
 
 from sanderling.search.engine import SearchEngine
 from sanderling.search.index import open_search_index
-from sanderling.search.measures import compute_average_precision
 from sanderling.search.search_types import Document, SearchRequest
 
 # MAP of the reference (k1 1.2, b 0.75, small stop list, crude suffix stripping), as stated with the collections.

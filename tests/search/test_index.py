@@ -11,7 +11,8 @@ import pytest
 from tests.support.documents import PAGES, page
 
 from sanderling.errors import CollectionError
-from sanderling.search.fields import get_host_with_port, get_type_name, list_domain_suffixes
+from sanderling.http.content_type import get_type_name
+from sanderling.search.fields import get_host_with_port, list_domain_suffixes
 from sanderling.search.index import SearchIndex, open_search_index
 from sanderling.search.schema import INDEX_VERSION
 from sanderling.search.search_types import MAX_BODY_CHARS, Document

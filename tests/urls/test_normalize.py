@@ -22,7 +22,7 @@ from sanderling.urls.normalize import (
 
 BASE = "https://example.org/guide/html/start.html?page=1#top"
 
-GOLDEN = [  # SPEC 2.2
+GOLDEN = [
     ("HTTP://WWW.Example.COM:80", "http://www.example.com/"),
     ("http://x.org/%7Ejoe/%2D%5F", "http://x.org/~joe/-_"),
     ("http://x.org/a/./b/../c#top", "http://x.org/a/c"),

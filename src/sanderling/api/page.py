@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Document, Element
 
-from sanderling.changes.versions import ArchivedVersion, extract_document_text
+from sanderling.changes.versions import ArchivedVersion, extract_record_text
 from sanderling.errors import UsageError
 from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
@@ -91,7 +91,7 @@ class PageContent:
         """The visible text, a line per paragraph. PDF and office files need the extra `documents`."""
         if self.is_html:
             return "\n".join(line for line in render_text(self.tree).splitlines() if line.strip())
-        return extract_document_text(self.record, self.mime or "text/plain", self._charset)
+        return extract_record_text(self.record, self.mime or "text/plain", self._charset)
 
     @cached_property
     def markdown(self) -> str:

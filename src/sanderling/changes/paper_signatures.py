@@ -1,4 +1,4 @@
-"""Content signatures of the papers (IPC-11, IPC-12; SPEC 7.4, 7.5): RMS, and a checksum weighted by font size.
+"""Content signatures of the papers (IPC): RMS, and a checksum weighted by font size.
 
 Both ignore order ("dog bites man" equals "man bites dog"): they measure how much changed, not whether.
 """
@@ -15,10 +15,10 @@ from sanderling.html.text import render_annotated_text
 K_PAGE = 0.0001  # IPC, whole page
 K_PARAGRAPH = 0.001  # IPC, recovered from Tables 10 and 13: a page is the sum of its paragraphs over ten
 DEFAULT_POINTS = 12.0
-HEADING_POINTS = {"h1": 24.0, "h2": 18.0, "h3": 14.0, "h4": 12.0, "h5": 10.0, "h6": 8.0}  # SPEC 7.5
+HEADING_POINTS = {"h1": 24.0, "h2": 18.0, "h3": 14.0, "h4": 12.0, "h5": 10.0, "h6": 8.0}
 FONT_SIZES = (8.0, 10.0, 12.0, 14.0, 18.0, 24.0, 36.0)  # <font size=1..7>
 BIG_FACTOR, SMALL_FACTOR = 1.2, 0.8
-DIGEST_ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha512")  # SPEC 7.6, for comparison
+DIGEST_ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha512")  # for comparison
 
 
 class PaperSignature(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Read a stored response as text, Markdown, or structured data."""
 
-from sanderling.changes.versions import extract_document_text
+from sanderling.changes.versions import extract_record_text
 from sanderling.html.parser import parse_html
 from sanderling.html.reading import extract_structured_data, render_markdown
 from sanderling.html.text import render_text
@@ -19,7 +19,7 @@ def read_text(record: StoredRecord) -> str:
     mime, charset = read_content_type(record)
     if is_html(mime, record.body):
         return "\n".join(line for line in render_text(parse_html(record.body, charset)).splitlines() if line.strip())
-    return extract_document_text(record, mime or "text/plain", charset)
+    return extract_record_text(record, mime or "text/plain", charset)
 
 
 def read_markdown(record: StoredRecord, url: str) -> str:

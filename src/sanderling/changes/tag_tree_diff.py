@@ -1,4 +1,4 @@
-"""The document tree method (IPC-9, SPEC 7.1): nodes added and removed on each level."""
+"""The document tree method (IPC): nodes added and removed on each level."""
 
 from collections import Counter
 from enum import StrEnum

@@ -5,12 +5,13 @@ import json
 from msgspec import Struct
 
 from sanderling.changes.word_report import ComparableVersion, parse_text_version, parse_version
+from sanderling.content.document_process import extract_document_text
+from sanderling.content.document_readers import DOCUMENT_KINDS
 from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.text import MAX_TEXT
-from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
+from sanderling.http.content_type import get_type_name, is_html, parse_charset, parse_mime_type
 from sanderling.models import Outcome
-from sanderling.search.document import ParsedHead, build_document
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.visit_records import load_visit_records
 from sanderling.warc.records import RecordLocation
@@ -58,17 +59,17 @@ def _parse_record(record: StoredRecord, user_rules: UserRules) -> ComparableVers
     mime, charset = parse_mime_type(content_type), parse_charset(content_type)
     if is_html(mime, record.body):
         return parse_version(record.body, charset, user_rules, record.url)
-    text = extract_document_text(record, mime, charset)
+    text = extract_record_text(record, mime, charset)
     return parse_text_version(text, user_rules) if 0 < len(text) <= MAX_TEXT else None
 
 
-def extract_document_text(record: StoredRecord, mime: str, charset: str) -> str:
+def extract_record_text(record: StoredRecord, mime: str, charset: str) -> str:
     """Return the text of a document that is not HTML, or an empty string."""
     if mime.startswith("text/") or mime.endswith(TEXT_TYPE_SUFFIXES):
         text = decode_plain_text(record.body, charset) if is_text(record.body, charset) else ""
         return _indent_json(text) if mime.endswith("json") else text
-    document = build_document(record, "", 0.0, ParsedHead("", ""))  # not indexed
-    return document.body if document is not None else ""
+    kind = get_type_name(mime)
+    return extract_document_text(kind, record.body).strip() if kind in DOCUMENT_KINDS else ""
 
 
 def _indent_json(text: str) -> str:

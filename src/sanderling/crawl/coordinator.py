@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.dispatch import NO_LIMIT, Dispatcher, WorkerEngine
+from sanderling.crawl.dispatch import NO_LIMIT, Dispatcher
 from sanderling.crawl.host_dns import HostResolver
 from sanderling.crawl.result_batch import BATCH_SECONDS, ResultBatcher
 from sanderling.crawl.stop import CrawlProgress, FinishReason, describe_low_disk
@@ -24,10 +24,8 @@ from sanderling.workers.admin import WorkerAdmin
 from sanderling.workers.assignment.report import AssignmentReport, build_report
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.control import ControlChannel
-from sanderling.workers.local import WorkerLost
 from sanderling.workers.manager import WorkerPool
-
-__all__ = ["Coordinator", "WorkerEngine"]
+from sanderling.workers.worker_engine import WorkerEngine, WorkerLost
 
 IDLE_SECONDS = 0.25
 STOP_GRACE_SECONDS = 20.0  # for requests in flight when stopping
@@ -66,6 +64,7 @@ class Coordinator:
             self._count_visited_pages,
             clock=clock,
             list_migrant_sites=setup.list_migrant_sites,
+            build_template_filter=setup.build_template_filter,
         )
         self.result_batcher = ResultBatcher(context, clock)
         self.worker_pool = WorkerPool(

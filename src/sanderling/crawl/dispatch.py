@@ -1,4 +1,4 @@
-"""Dispatch queued URLs to workers as fetch batches (Dispatcher of IPC-1)."""
+"""Dispatch queued URLs to workers as fetch batches (Dispatcher of IPC)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -14,7 +14,6 @@ from sanderling.frontier.ready_hosts import ReadyHost
 from sanderling.models import (
     FetchBatch,
     FetchTask,
-    Heartbeat,
     Host,
     Outcome,
     StoredVersion,
@@ -26,7 +25,6 @@ from sanderling.storage.catalog import PageCatalog, PageState
 from sanderling.storage.render_templates import RENDERING, decode_rendering
 from sanderling.storage.signal_log import Signal
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
-from sanderling.workers.local import WorkerLost
 
 MIN_PENDING_TASKS = 16  # tasks of one worker at the start of a crawl: leased URLs are not reranked
 EAGER_PENDING_TASKS = 4  # the same for orderings that learn from every page
@@ -38,25 +36,13 @@ NO_LIMIT = 2**31
 HEALTHY_OUTCOMES = (Outcome.FETCHED, Outcome.NOT_MODIFIED, Outcome.REDIRECT, Outcome.GONE)  # no back-off
 
 
+TemplateFilterBuilder = Callable[[FetchBatch], TemplateFilter | None]
+
+
 class BatchSender(Protocol):
     """Sends fetch batches."""
 
     def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
-
-
-class WorkerEngine(Protocol):
-    """Runs workers: local processes, a Ray cluster, or migrants."""
-
-    def create_worker(self, name: str = "", place: str = "") -> str: ...
-    def dispose_worker(self, worker: str) -> None: ...
-    def list_places(self) -> list[str]: ...
-    def get_location(self, worker: str) -> str: ...
-    def list_workers(self) -> list[str]: ...
-    def send_batch(self, worker: str, batch: FetchBatch) -> None: ...
-    def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
-    def receive_reports(self, timeout: float) -> Sequence[WorkerReport | WorkerLost]: ...
-    def get_heartbeat(self, worker: str) -> Heartbeat | None: ...
-    def close(self) -> None: ...
 
 
 class Dispatcher:
@@ -72,6 +58,7 @@ class Dispatcher:
         *,
         clock: Clock,
         list_migrant_sites: Callable[[], frozenset[Host]] = frozenset,
+        build_template_filter: TemplateFilterBuilder | None = None,
     ) -> None:
         self.context = context
         self.sender = sender
@@ -79,7 +66,7 @@ class Dispatcher:
         self.count_remaining_pages = count_remaining_pages
         self.count_visited_pages = count_visited_pages
         self.clock = clock
-        self.build_template_filter: Callable[[FetchBatch], TemplateFilter | None] | None = None  # None: no filter
+        self.build_template_filter = build_template_filter  # None: no filter
         self.list_migrant_sites = list_migrant_sites  # sites that migrants fetch now
 
     def dispatch_batches(self) -> None:

@@ -26,7 +26,8 @@ from sanderling.crawl.stages.page_renderings import store_renderings
 from sanderling.crawl.stages.rank_updates import evict_if_due, rerank_queue, update_ordering
 from sanderling.crawl.stages.repeated_pages import record_repeated_content
 from sanderling.crawl.stages.requisites import enqueue_requisites
-from sanderling.crawl.stages.sitemaps import process_sitemaps, store_robots
+from sanderling.crawl.stages.robots_files import store_robots
+from sanderling.crawl.stages.sitemaps import process_sitemaps
 from sanderling.crawl.stages.tvi_stage import apply_tvi_files, record_tvi_files
 from sanderling.crawl.stages.visit_batch import interpret_visits
 from sanderling.db.connection import begin_transaction, commit_transaction

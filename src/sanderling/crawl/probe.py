@@ -9,7 +9,7 @@ from sanderling.fetch.address_guard import filter_global
 from sanderling.fetch.dns import DnsResolver
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import skip_fingerprints
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, RobotsTxt, Url, UrlRole, Visit
 from sanderling.urls.normalize import NormalizedUrl, get_host, get_hostname
 from sanderling.warc.warc_reader import read_member

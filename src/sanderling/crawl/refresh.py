@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import REQUISITE_RANK, SITEMAP_RANK, CrawlContext, RunStats
-from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.open_context import CrawlPlan, open_context, read_scheduled_collection, run_with_store_retries
 from sanderling.crawl.queue_refill import (
     MAX_QUEUED_AT_ONCE,
@@ -47,6 +47,7 @@ from sanderling.storage.queries import load_urls
 from sanderling.urls import dust
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
+from sanderling.workers.worker_engine import WorkerEngine
 
 
 class RefreshMode(StrEnum):

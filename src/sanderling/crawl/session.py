@@ -9,12 +9,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.choose_ordering import OrderingBuilder, open_ordering, parse_ordering_choice
 from sanderling.crawl.context import RunStats
-from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.dispatch import TemplateFilterBuilder
 from sanderling.crawl.open_context import CrawlPlan, open_context, run_with_store_retries
 from sanderling.crawl.request import (
     CrawlRequest,
@@ -40,8 +42,16 @@ from sanderling.urls.scope import build_scope_rule
 from sanderling.warc.remote import open_file_system
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
 from sanderling.workers.local import LocalEngine
+from sanderling.workers.worker_engine import WorkerEngine
 
 __all__ = ["CrawlRequest", "CrawlSummary", "connect_services", "crawl", "validate_request"]
+
+
+class CrawlGuide(Struct, frozen=True):
+    """What directs a crawl to pages that its caller looks for."""
+
+    build_ordering: OrderingBuilder  # replaces the ordering of the collection for this run
+    build_template_filter: TemplateFilterBuilder | None = None  # selects the pages that workers return
 
 
 def crawl(
@@ -53,16 +63,15 @@ def crawl(
     engine: WorkerEngine | None = None,
     resolver: DnsResolver | None = None,
     clock: Clock = system_clock,
-    build_ordering: OrderingBuilder | None = None,
+    guide: CrawlGuide | None = None,
 ) -> CrawlSummary:
-    """Crawl into a collection. The same request resumes an interrupted crawl.
-
-    `build_ordering` replaces the ordering of the collection for this run.
-    """
+    """Crawl into a collection. The same request resumes an interrupted crawl."""
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
     stats = RunStats()
-    plan = CrawlPlan(folder, request, seeds, clock=clock, build_ordering=build_ordering or open_ordering)
+    plan = CrawlPlan(
+        folder, request, seeds, clock=clock, build_ordering=guide.build_ordering if guide else open_ordering
+    )
     running_engine = engine
     map_large_blocks()
     reduce_gc_frequency()
@@ -80,6 +89,7 @@ def crawl(
             setup = replace(
                 build_run_setup(full_request, run_engine, folder, clock),
                 earlier_page_count=session_pages - stats.visited_pages,
+                build_template_filter=guide.build_template_filter if guide else None,
             )
             assignment = build_assignment(full_request, run_engine, clock)
             dns = resolver or DnsResolver(clock=clock)

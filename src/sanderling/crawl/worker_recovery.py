@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 
 from sanderling.crawl.context import CrawlContext
-from sanderling.crawl.dispatch import WorkerEngine
 from sanderling.db.connection import transaction
 from sanderling.models import Host
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.manager import WorkerPool
+from sanderling.workers.worker_engine import WorkerEngine
 
 
 class WorkerRecovery:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from sanderling.clock import Clock, MonotonicClock, system_clock
 from sanderling.config.settings import AUTO_WORKERS, WorkerSettings
-from sanderling.crawl.dispatch import WorkerEngine
+from sanderling.crawl.dispatch import TemplateFilterBuilder
 from sanderling.crawl.request import AUTO_MAX_WORKERS, CrawlRequest, build_fetch_settings, count_workers
 from sanderling.crawl.stop import CrawlLimits
 from sanderling.errors import UsageError
@@ -22,6 +22,7 @@ from sanderling.workers.local import LocalEngine
 from sanderling.workers.manager import WORKER_FOLDER
 from sanderling.workers.migrant.address import MigrantAddress
 from sanderling.workers.spawn import SpawnedProcess, spawn_workers
+from sanderling.workers.worker_engine import WorkerEngine
 
 MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
 
@@ -40,6 +41,7 @@ class RunSetup(Struct, frozen=True):
     queue_due_pages: Callable[[float], int] | None = None  # returns their number; None: not a refresh
     is_continuous: bool = False  # wait for pages to become due instead of finishing
     clock: Clock = system_clock
+    build_template_filter: TemplateFilterBuilder | None = None  # of a batch; None: workers return every page
 
 
 def prespawn_workers(

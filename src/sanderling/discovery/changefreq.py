@@ -1,13 +1,11 @@
-"""Change frequencies of the sitemap protocol and their periods (MIG-3)."""
+"""Change frequencies of the sitemap protocol and their periods (MIG)."""
 
 from itertools import pairwise
 from math import inf, sqrt
 
 CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
-PERIOD_SECONDS = dict(
-    zip(CHANGEFREQS, (0.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0, inf), strict=True)
-)  # SPEC 6.3
-DEFAULT_CHANGEFREQ = "weekly"  # SPEC 3.2: for pages of unknown change frequency
+PERIOD_SECONDS = dict(zip(CHANGEFREQS, (0.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0, inf), strict=True))
+DEFAULT_CHANGEFREQ = "weekly"  # for pages of unknown change frequency
 
 ALWAYS_BELOW = 1800.0  # seconds; changes twice an hour or more often
 NEVER_ABOVE = 2 * PERIOD_SECONDS["yearly"]

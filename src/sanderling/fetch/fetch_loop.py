@@ -18,9 +18,9 @@ from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.heartbeat import HeartbeatMeter
 from sanderling.fetch.host_queue import HostQueue, parse_endpoint
-from sanderling.fetch.process import Fingerprinter, ResponseProcessor
 from sanderling.fetch.report_buffer import MAX_REPORT_VISITS, ReportBuffer
 from sanderling.fetch.response import build_conditional_headers, is_cookie_redirect, is_precondition_failed
+from sanderling.fetch.response_processor import Fingerprinter, ResponseProcessor
 from sanderling.fetch.robots import (
     MAX_BODY_BYTES,
     RobotsRules,

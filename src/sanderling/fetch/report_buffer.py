@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sanderling.clock import Clock
-from sanderling.fetch.process import build_unfetched_visit
+from sanderling.fetch.response_processor import build_unfetched_visit
 from sanderling.models import FetchTask, Outcome, Reason, RobotsTxt, Visit, WorkerReport
 
 MAX_REPORT_VISITS = 64

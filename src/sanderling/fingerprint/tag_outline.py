@@ -157,7 +157,7 @@ def build_pruned_outline(tree: Document) -> tuple[TagOutline, list[int]]:
 
 
 def fingerprint_tags(tags: list[str]) -> TagFingerprint:
-    """Reduce a sequence of tags to its letters (SPEC 7.2)."""
+    """Reduce a sequence of tags to its letters."""
     return TagFingerprint(
         "".join(tag[0] for tag in tags),
         "".join(tag[-1] for tag in tags),

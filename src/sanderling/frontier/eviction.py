@@ -1,4 +1,4 @@
-"""Limit the number of stored pages (SAR-7): a better new page evicts the worst stored page.
+"""Limit the number of stored pages (SAR): a better new page evicts the worst stored page.
 
 All_Urls of the paper is the URL store; Coll_Urls are the stored pages, ordered by `Ordering.rank_for_retention`. Once
 the collection is full, URLs that do not rank better than its worst page are not fetched. The collection may exceed the

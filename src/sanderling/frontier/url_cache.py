@@ -1,4 +1,4 @@
-"""Cache of known URLs with occurrence counts, consulted before the database (MIG-10, SPEC 8).
+"""Cache of known URLs with occurrence counts, consulted before the database (MIG).
 
 The thesis calls the cache LRU but evicts by occurrence count, which is LFU (E26): LFU is the default. With a hundred
 links per page speed matters, so the cache is one dictionary, oldest first. When it is full a quarter is evicted at

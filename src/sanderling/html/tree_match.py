@@ -96,7 +96,7 @@ def list_tags(node: TagNode) -> list[str]:
 
 
 def compute_tag_overlap(a: TagNode, b: TagNode) -> float:
-    """LIT-TAG: return shared tags divided by all tags."""
+    """Return shared tags divided by all tags."""
     first, second = Counter(list_tags(a)), Counter(list_tags(b))
     return (first & second).total() / (first | second).total()
 
@@ -115,7 +115,7 @@ def compute_tag_sequence_similarity(a: TagNode, b: TagNode) -> float:
 
 
 def compute_layer_similarity(a: TagNode, b: TagNode) -> float:
-    """LIT-LAY: return 1 minus the tag differences per layer, divided by all nodes."""
+    """Return 1 minus the tag differences per layer, divided by all nodes."""
     difference, first, second = 0, [a], [b]
     while first or second:
         first_tags, second_tags = Counter(node.tag for node in first), Counter(node.tag for node in second)
@@ -126,7 +126,7 @@ def compute_layer_similarity(a: TagNode, b: TagNode) -> float:
 
 
 def compute_edit_similarity(a: TagNode, b: TagNode) -> float:
-    """LIT-TED: return 1 minus the edit distance divided by all nodes."""
+    """Return 1 minus the edit distance divided by all nodes."""
     return 1 - compute_edit_distance(a, b) / (a.size + b.size)
 
 

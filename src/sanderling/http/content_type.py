@@ -17,6 +17,14 @@ _PARAMETER_VALUE = re.compile(r"[\t -~\x80-\xff]++").fullmatch
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SNIFFED_TAGS = rb"!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p"
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+<(?:!--|(?:" + _SNIFFED_TAGS + rb")[\s/>])", re.IGNORECASE).match
+_TYPE_NAMES = {
+    "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
+    "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
+    "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "word",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
+}  # fmt: skip
 
 
 def parse_mime_type(content_type: str) -> str:
@@ -51,3 +59,9 @@ def _find_charset(item: str) -> str:
         if name.lower() == "charset" and _PARAMETER_VALUE(value):
             return value.strip(_WHITESPACE).lower()
     return ""
+
+
+def get_type_name(mime: str) -> str:
+    """Return a short name of a media type, such as `word`: as filters of the search use it."""
+    bare = mime.split(";")[0].strip().lower()
+    return _TYPE_NAMES.get(bare) or bare.rpartition("/")[2] or "unknown"

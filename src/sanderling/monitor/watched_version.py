@@ -10,7 +10,7 @@ from sanderling.changes.changed_text import ChangedText, build_changed_text
 from sanderling.changes.classify import ChangeKind, PageChange
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.render import extract_excerpt
-from sanderling.changes.versions import extract_document_text
+from sanderling.changes.versions import extract_record_text
 from sanderling.changes.word_diff import DiffOperation, DiffPiece
 from sanderling.changes.word_report import (
     ComparableVersion,
@@ -54,7 +54,7 @@ def read_watched_version(record: StoredRecord, watch: Watch) -> WatchedVersion |
         return _read_tree(parse_html(record.body, charset), watch, record, charset)
     if mime.endswith("xml"):
         return _read_xml(decode_plain_text(record.body, charset), watch)
-    return _read_text(extract_document_text(record, mime, charset), watch)
+    return _read_text(extract_record_text(record, mime, charset), watch)
 
 
 def _read_json(text: str, watch: Watch) -> WatchedVersion | None:

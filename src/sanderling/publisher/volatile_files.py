@@ -1,4 +1,4 @@
-"""Write volatile parts of pages to .tvi files (TVI, SAR-8), so that crawlers fetch only a price.
+"""Write volatile parts of pages to .tvi files (TVI, SAR), so that crawlers fetch only a price.
 
 An author marks volatile parts, and links the file:
 

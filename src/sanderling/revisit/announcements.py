@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sanderling.revisit.site_model import Elapsed, SiteModel
 from sanderling.revisit.visit_history import DAY, VisitHistory
 
-CHANGEFREQ_SECONDS = {  # MIG-3: one list per class; `never` is visited once
+CHANGEFREQ_SECONDS = {  # MIG: one list per class; `never` is visited once
     "always": 0.0,
     "hourly": 3600.0,
     "daily": DAY,
@@ -66,7 +66,7 @@ def get_changefreq_seconds(hint: RevisitHint) -> float:
 
 
 def compute_next_visit(hint: RevisitHint, last_visit: float | None, now: float) -> float:
-    """Return now for a new or modified page, infinity if lastmod is older than the copy, else by class (MIG-9)."""
+    """Return now for a new or modified page, infinity if lastmod is older than the copy, else by class (MIG)."""
     if last_visit is None or is_newer(hint, last_visit):
         return now
     if hint.lastmod > 0:

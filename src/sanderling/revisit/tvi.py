@@ -1,4 +1,4 @@
-"""TVI files (SAR-8): parse the table of volatile parts, and patch the stored copy of a page.
+"""TVI files (SAR): parse the table of volatile parts, and patch the stored copy of a page.
 
 Authors mark volatile text with `<!--Vol#a-->12.50<!--/Vol#a-->` (the paper: `<Vol#a>12.50</Vol#a>`) and name the file
 with `<link rel="tvi" href="page.tvi">`. It is JSON, `{"a": "12.50"}`, or lines such as `Vol#a=12.50`.

@@ -5,16 +5,16 @@ from functools import partial
 
 from msgspec import Struct
 
+from sanderling.content.document_process import extract_document_text
+from sanderling.content.document_readers import DOCUMENT_KINDS
 from sanderling.content.extract import extract_blocks
 from sanderling.html.links import extract_metadata
 from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.robots_meta import parse_robots_tag
 from sanderling.html.text import get_single_line_text
-from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
-from sanderling.search.document_process import extract_document_text
-from sanderling.search.document_readers import DOCUMENT_KINDS
-from sanderling.search.fields import get_host_with_port, get_type_name
+from sanderling.http.content_type import get_type_name, is_html, parse_charset, parse_mime_type
+from sanderling.search.fields import get_host_with_port
 from sanderling.search.language import detect_page_language
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document
 from sanderling.warc.warc_reader import StoredRecord

@@ -11,8 +11,8 @@ import tantivy
 from msgspec import Struct, structs
 from tantivy import Query
 
+from sanderling.http.content_type import get_type_name
 from sanderling.search.compounds import split_compound
-from sanderling.search.fields import get_type_name
 from sanderling.search.index import SearchIndex, load_document, report_index_damage
 from sanderling.search.query import ParsedQuery, drop_terms, parse_query
 from sanderling.search.query_compiler import CompiledQuery, build_field_query, compile_query

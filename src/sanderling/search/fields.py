@@ -4,24 +4,10 @@ from urllib.parse import urlsplit
 
 import xxhash
 
-_TYPE_NAMES = {
-    "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf", "text/plain": "text",
-    "application/json": "json", "text/xml": "xml", "application/xml": "xml", "text/markdown": "text",
-    "application/msword": "word", "application/vnd.oasis.opendocument.text": "word",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "word",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
-}  # fmt: skip
-
 
 def compute_page_id(url: str) -> int:
     """Hash a URL, so that candidates can be weighted without loading documents."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
-
-
-def get_type_name(mime: str) -> str:
-    bare = mime.split(";")[0].strip().lower()
-    return _TYPE_NAMES.get(bare) or bare.rpartition("/")[2] or "unknown"
 
 
 def get_host_with_port(url: str) -> str:

@@ -12,7 +12,8 @@ import msgspec
 import tantivy
 
 from sanderling.errors import CollectionError, IndexDamaged
-from sanderling.search.fields import compute_page_id, get_type_name, list_domain_suffixes
+from sanderling.http.content_type import get_type_name
+from sanderling.search.fields import compute_page_id, list_domain_suffixes
 from sanderling.search.schema import INDEX_VERSION, get_schema
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document, has_changed
 from sanderling.search.tokenizer import UNSTEMMED, remove_surrogates, stem_text

@@ -7,8 +7,8 @@ from itertools import pairwise
 from msgspec import Struct
 from tantivy import FieldType, Occur, Query
 
+from sanderling.http.content_type import get_type_name
 from sanderling.search.compounds import MAX_WORDS, FrequencyLookup, join_words, split_compound
-from sanderling.search.fields import get_type_name
 from sanderling.search.query import ParsedQuery, QueryFilter, QueryTerm, TimeRange
 from sanderling.search.query_expansion import RelatedTerms
 from sanderling.search.schema import FIELD_WEIGHTS, get_schema

@@ -2,7 +2,9 @@
 
 from msgspec import Struct
 
-MAX_BODY_CHARS = 200_000  # characters per page that are indexed and stored for snippets
+from sanderling.content.document_readers import MAX_DOCUMENT_CHARS
+
+MAX_BODY_CHARS = MAX_DOCUMENT_CHARS  # characters per page that are indexed and stored for snippets
 MAX_FIELD_CHARS = 5_000  # of the title; headings and anchor texts: ten times as many each
 
 

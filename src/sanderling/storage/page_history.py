@@ -170,7 +170,7 @@ def has_enough_history(first_seen: float, last_visit: float, visits: int) -> boo
 def estimate_change_class(
     first_seen: float, last_visit: float, visits: int, changes: int, sitemap_changefreq: str = ""
 ) -> str:
-    """Return the change class of a page (MIG-3). The sitemap counts only without enough observations."""
+    """Return the change class of a page (MIG). The sitemap counts only without enough observations."""
     if not has_enough_history(first_seen, last_visit, visits):
         return sitemap_changefreq or DEFAULT_CHANGEFREQ
     span = last_visit - first_seen

@@ -11,7 +11,7 @@ from sanderling.crawl.choose_ordering import OrderingChoice
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.reevaluate import requeue_parked_pages
 from sanderling.crawl.request import CrawlRequest
-from sanderling.crawl.session import crawl
+from sanderling.crawl.session import CrawlGuide, crawl
 from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
 from sanderling.db.connection import Connection, transaction
 from sanderling.frontier.requeue import requeue_pages
@@ -76,7 +76,6 @@ def find_on_web(
 
     def start(coordinator: Coordinator) -> None:
         coordinators.append(coordinator)
-        coordinator.dispatcher.build_template_filter = build_filter
         limits = coordinator.limits
         coordinator.limits = CrawlLimits(coordinator.earlier_page_count + budget, limits.time_limit, limits.size_limit)
         rank_queued(coordinator, ordering)
@@ -98,7 +97,7 @@ def find_on_web(
             on_tick(progress)
 
     request = replace(request, uses_template_filter=True)
-    crawl(folder, request, on_start=start, on_tick=tick, build_ordering=build_ordering)
+    crawl(folder, request, on_start=start, on_tick=tick, guide=CrawlGuide(build_ordering, build_filter))
     fetch_parked_pages(folder, request, ordering.request_parked_pages() | ordering.requested)
     return sorted(ordering.matches)
 

@@ -1,4 +1,4 @@
-"""Crawl for unmet queries: pages of the type of the top results that are about the query (MIG-11, MIG-13, MIG 8.1).
+"""Crawl for unmet queries: pages of the type of the top results that are about the query (MIG).
 
 While a crawl or refresh runs, an `UnmetQueryAttendant` moves promising links of such queries to the front. Otherwise
 `fulfill_unmet_queries` starts a crawl for each.

@@ -1,4 +1,4 @@
-"""Learn DUST rules (different URLs with similar text) per site and rewrite URLs (SPEC 2.3, 12.5).
+"""Learn DUST rules (different URLs with similar text) per site and rewrite URLs.
 
 A rule states that a part of a URL is irrelevant: a parameter, `www.`, a trailing slash. Of the pages fetched under
 several variants, half proposes a rule, the held-out half confirms it. A single pair with different pages rejects a

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import FetchBatch, Heartbeat, Host, WorkerReport
 from sanderling.workers.migrant.address import MigrantAddress
 from sanderling.workers.spawn import SpawnedProcess, WorkerProcess, make_worker_id, spawn_worker
+from sanderling.workers.worker_engine import WorkerLost
 from sanderling.workers.worker_protocol import (
     CancelCommand,
     FetchCommand,
@@ -26,12 +25,6 @@ from sanderling.workers.worker_protocol import (
 )
 
 GRACE_SECONDS = 5.0
-
-
-class WorkerLost(Struct, frozen=True):
-    """A worker process that ended unexpectedly."""
-
-    worker: str
 
 
 @dataclass

@@ -13,7 +13,7 @@ import msgspec
 
 from sanderling.content.soft_404 import detect_soft_error
 from sanderling.fetch.fetch_loop import FetchLoop
-from sanderling.fetch.process import FingerprintInput
+from sanderling.fetch.response_processor import FingerprintInput
 from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.fingerprint.text_hash import fingerprint_text
 from sanderling.html.parser import Document

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.tag_soup import soup, stew
 
-from sanderling.fetch.process import FingerprintInput
+from sanderling.fetch.response_processor import FingerprintInput
 from sanderling.fingerprint.fast import fast_scan as module
 from sanderling.fingerprint.fast.fast_scan import build_page_scanner, scan_page
 from sanderling.html.declared_encoding import BYTE_ORDER_MARKS

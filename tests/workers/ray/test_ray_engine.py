@@ -240,14 +240,14 @@ def test_head_that_dies_and_returns_loses_no_page(
 
 KILLING_PATCH = """
 import os, signal
-from sanderling.fetch.process import ResponseProcessor
+from sanderling.fetch.response_processor import ResponseProcessor
 process = ResponseProcessor.process
 ResponseProcessor.process = lambda self, task, response, at: (
     os.kill(os.getpid(), signal.SIGKILL) if b"poison" in response.body else process(self, task, response, at)
 )
 """
 FAILING_PATCH = """
-from sanderling.fetch.process import ResponseProcessor
+from sanderling.fetch.response_processor import ResponseProcessor
 process = ResponseProcessor.process
 def fail(self, task, response, at):
     if b"poison" in response.body:

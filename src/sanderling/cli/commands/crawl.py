@@ -35,7 +35,7 @@ from sanderling.config.settings import (
     UrlCacheSettings,
     WorkerSettings,
 )
-from sanderling.crawl.coordinator import Coordinator, WorkerEngine
+from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.run import summarize_unstarted
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, connect_services, crawl, validate_request
 from sanderling.crawl.stop import FinishReason
@@ -45,6 +45,7 @@ from sanderling.storage.collection import delete_collection, has_collection, ope
 from sanderling.storage.queries import load_skipped_urls
 from sanderling.storage.reports import has_pages
 from sanderling.workers.parking import park_workers
+from sanderling.workers.worker_engine import WorkerEngine
 
 HELP = "Crawl sites into a collection. Run the same command again to resume, or to update a complete crawl."
 EXAMPLES = """\

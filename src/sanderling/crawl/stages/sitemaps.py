@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
-from sanderling.crawl.stages.close_leases import UNREACHABLE_BACKOFF_DIVISOR
 from sanderling.crawl.stages.discovered_urls import DiscoveredUrl, enqueue_discovered
 from sanderling.discovery.entry_types import MAX_INDEX_DEPTH, RESOURCESYNC_PATH, SitemapKind
-from sanderling.fetch.process import UNCHANGED_DETAIL
+from sanderling.fetch.response_processor import UNCHANGED_DETAIL
 from sanderling.fetch.robots import build_robots_rules
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.url_rows import count_sitemap_indexes
@@ -17,7 +16,6 @@ from sanderling.models import (
     Host,
     Outcome,
     Reason,
-    RobotsTxt,
     SitemapHint,
     Url,
     UrlRole,
@@ -27,32 +25,12 @@ from sanderling.models import (
 )
 from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.change_lists import DEFAULT_PRIORITY, DELETED_PRIORITY, is_valid_answer
-from sanderling.urls.normalize import get_host, resolve_url, split_url
-from sanderling.urls.scope import can_sitemap_list, is_seed_site
+from sanderling.urls.normalize import get_host, split_url
+from sanderling.urls.scope import can_sitemap_list
 
 SITEMAP_ROLES = (UrlRole.SITEMAP, UrlRole.FEED)
 # Tried one after the other if robots.txt names no sitemap.
 WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOURCESYNC_PATH)
-
-
-def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
-    """Store a robots.txt and queue its sitemaps; give up the host after repeated failures."""
-    rules = build_robots_rules(robots, context.options.agent_token)
-    if (
-        robots.is_reachable
-        and context.options.use_sitemaps
-        and is_seed_site(context.frontier.url_filter.scope_rule, robots.host)
-    ):
-        urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
-        refs = [FileRef(url.url, url.distinct_request_url) for url in urls if url is not None]
-        enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context, now)
-    backoff, crawl_delay = context.options.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
-    if not context.frontier.hosts.store_robots(robots, backoff, now, crawl_delay):
-        host_id = context.frontier.url_store.get_host_id(robots.host)
-        detail = f"robots.txt: status {robots.status}" if robots.status else "robots.txt: no answer"
-        context.stats.count_dropped(
-            *context.frontier.give_up_host(host_id, robots.host, Reason.ROBOTS_UNREACHABLE, detail)
-        )
 
 
 def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:

@@ -1,4 +1,4 @@
-"""Apply TVI files (SAR-8): patch volatile parts into stored copies.
+"""Apply TVI files (SAR): patch volatile parts into stored copies.
 
 A TVI file is a small file named by a page, such as its current prices. A refresh fetches it instead of the page.
 """
@@ -14,7 +14,7 @@ from sanderling.crawl.stages.change_detection import classify_changes, schedule_
 from sanderling.crawl.stages.discovered_urls import enqueue_links
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import UNCHANGED_DETAIL, ResponseProcessor
+from sanderling.fetch.response_processor import UNCHANGED_DETAIL, ResponseProcessor
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, FetchTask, Outcome, Url, UrlRole, UrlSource, UrlState, Visit

@@ -1,4 +1,4 @@
-"""Popularity from access logs (LIT-POP, Chandramouli): request counts per path, and how well they predict PageRank.
+"""Popularity from access logs (Chandramouli): request counts per path, and how well they predict PageRank.
 
 Each path has four counts: total and unique requests from outside (TEC, UEC) and from the owner's network (TIC, UIC).
 The accuracy of a count is the share of stored pages that it puts into the right third by PageRank. The weight score is

@@ -1,4 +1,4 @@
-"""Best-first ordering by similarity (Cho, LIT-ORD): relevance of the link text and of the linking page."""
+"""Best-first ordering by similarity (Cho): relevance of the link text and of the linking page."""
 
 from collections.abc import Mapping, Sequence
 

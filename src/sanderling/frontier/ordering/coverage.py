@@ -1,4 +1,4 @@
-"""Coverage ordering (MIG-2): the page with most uncovered links goes first, repeatedly.
+"""Coverage ordering (MIG): the page with most uncovered links goes first, repeatedly.
 
 The thesis re-sorts the whole queue (stably) after every step. A heap with lazy correction and an index from links to
 pages give the same order. A page whose weight just fell was ahead of pages that already had that weight, so of equal

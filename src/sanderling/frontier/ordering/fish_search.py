@@ -1,4 +1,4 @@
-"""Fish search (De Bra, LIT-FISH): only follow links near relevant pages.
+"""Fish search (De Bra): only follow links near relevant pages.
 
 Links of a relevant page go to the front of the queue with a life of a few levels. Links of other pages live one level
 less than their page; at zero they are not crawled unless a relevant page links to them too. Relevance is binary: a page

@@ -1,4 +1,4 @@
-"""HITS on the graph so far (LIT-HITS): pages that good hubs link to go first.
+"""HITS on the graph so far: pages that good hubs link to go first.
 
 A page's hub weight is the sum of the authorities it links to, and is added to each of them. One step is taken per
 stored page, with the authorities of that moment; the norm of the authority vector is updated incrementally.

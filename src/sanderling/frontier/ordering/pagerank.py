@@ -17,7 +17,7 @@ from math import log
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, HostPreference, Ordering
 from sanderling.frontier.ordering.score_table import VISITED_MARKER, ScoreTable, SumTable
 
-DAMPING = 0.85  # LIT-PR, the usual value
+DAMPING = 0.85  # the usual value
 BASE_RANK = 1 - DAMPING  # initial rank of every page
 SEED_RANK = 3.0  # additional rank of a seed: a person chose it, and its pages link back to it
 ASSUMED_HIDDEN_LINKS = 10  # added to the link count of each page

@@ -1,4 +1,4 @@
-"""Popularity ordering: frequently requested paths go first (LIT-POP; counts and scores in `access_logs.py`).
+"""Popularity ordering: frequently requested paths go first (counts and scores in `access_logs.py`).
 
 The scores are learned against the PageRank of stored pages, again each time twice as many pages are known. Queued
 URLs keep their rank.

@@ -1,4 +1,4 @@
-"""P-value ordering (IPC-2..4): value pages by links, split them into three lists, interleave the lists 4:2:1."""
+"""P-value ordering (IPC): value pages by links, split them into three lists, interleave the lists 4:2:1."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence

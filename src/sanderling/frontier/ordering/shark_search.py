@@ -1,4 +1,4 @@
-"""Shark search (Hersovici et al., LIT-SHARK): fish search with graded relevance.
+"""Shark search (Hersovici et al.): fish search with graded relevance.
 
 A link inherits part of its page's relevance or, if the page is not relevant, of what the page inherited. The score of
 its own link text and surrounding text is added. So grandchildren of relevant pages go before those of other pages.
@@ -10,7 +10,7 @@ from sanderling.frontier.ordering.host_exploration import NewHostBonus
 from sanderling.frontier.ordering.protocol import EAGER_PAGES, CrawledPage, FoundUrl, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
 
-DELTA = 0.5  # share that is inherited (SPEC 12.1, usual values)
+DELTA = 0.5  # share that is inherited (the usual value)
 GAMMA = 0.8  # weight of the inherited score; the rest is the weight of the link
 MIN_RELEVANCE = 0.1
 MIN_GAIN = 0.05

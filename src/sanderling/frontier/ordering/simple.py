@@ -1,4 +1,4 @@
-"""Simple orderings: breadth first (LIT-BFS), depth first, backlinks, sitemap priority, largest site."""
+"""Simple orderings: breadth first, depth first, backlinks, sitemap priority, largest site."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log

@@ -41,7 +41,7 @@ def compute_refresh_time(
     floor: float = 0.0,
     ceiling: float = math.inf,
 ) -> float:
-    """Compute the next refresh time (SAR-1..6) from the last and the share of visits that found a change.
+    """Compute the next refresh time (SAR) from the last and the share of visits that found a change.
 
     Clamped: the formula is negative for share >= 2 * upper, and grows without limit if nothing changes.
     """
@@ -144,7 +144,7 @@ def _assess_nutch(history: VisitHistory, view: PolicyView) -> Assessment:
 
 
 def _assess_sitemap(history: VisitHistory, view: PolicyView) -> Assessment:
-    """Due at once if announced, never if dated and not announced, else by class (MIG-9)."""
+    """Due at once if announced, never if dated and not announced, else by class (MIG)."""
     if history.announcement_count:
         return min(history.last_visit, view.now), math.inf
     if history.announcer_bits:

@@ -1,4 +1,4 @@
-"""Mine frequent sets of user actions and weight pages by them (MIG-14).
+"""Mine frequent sets of user actions and weight pages by them (MIG).
 
 A transaction is the set of actions of a user on a page. Eclat gives the result of Apriori.
 """

@@ -21,7 +21,7 @@ from sanderling.search.feedback.events import ACTION_NUMBERS, STRONG_ACTIONS, Us
 from sanderling.search.fields import compute_page_id
 from sanderling.storage.signal_log import Signal
 
-TOP_QUERIES = 20  # mined for action patterns (MIG-14)
+TOP_QUERIES = 20  # mined for action patterns (MIG)
 MAX_RANKINGS = 100_000  # newest first
 SATISFIED_SECONDS = 20.0  # activity of a satisfied reader
 BOUNCE_SECONDS = 5.0  # a shorter visit is not satisfied

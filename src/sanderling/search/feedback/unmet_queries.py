@@ -1,4 +1,4 @@
-"""Unmet queries, for which workers crawl similar pages (MIG-11, MIG-13)."""
+"""Unmet queries, for which workers crawl similar pages (MIG)."""
 
 import json
 

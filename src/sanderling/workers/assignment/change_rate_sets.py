@@ -1,4 +1,4 @@
-"""Sets of workers by change frequency (MIG-3), so that frequently changing pages never wait behind a long queue.
+"""Sets of workers by change frequency (MIG), so that frequently changing pages never wait behind a long queue.
 
 A host belongs to the class of its most frequently changing due page. Any worker may fetch an unknown host.
 """

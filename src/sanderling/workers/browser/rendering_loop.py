@@ -17,9 +17,9 @@ from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import HostQueue
-from sanderling.fetch.process import Fingerprinter
 from sanderling.fetch.report_buffer import ReportBuffer
 from sanderling.fetch.response import classify_status, classify_transport_error, decode_header
+from sanderling.fetch.response_processor import Fingerprinter
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.html.parser import is_html
 from sanderling.http.decoding import decode_body

@@ -11,7 +11,7 @@ from sanderling.clock import Clock, system_clock
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.heartbeat import HeartbeatMeter
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import Fingerprinter, ResponseProcessor, build_unfetched_visit
+from sanderling.fetch.response_processor import Fingerprinter, ResponseProcessor, build_unfetched_visit
 from sanderling.fetch.template_filter import open_template_matcher
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Reason, RobotsTxt, Visit, WorkerReport

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import (
+from sanderling.fetch.response_processor import (
     Fingerprinter,
     FingerprintInput,
     ResponseProcessor,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import Fingerprinter
+from sanderling.fetch.response_processor import Fingerprinter
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, Visit
 from sanderling.workers.migrant.address import MigrantAddress
 

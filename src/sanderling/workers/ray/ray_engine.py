@@ -19,7 +19,6 @@ from sanderling.errors import ClusterUnavailable, MissingExtra
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import FetchBatch, Heartbeat, Host, WorkerReport
 from sanderling.runtime.isolation import build_python_command, build_safe_environment
-from sanderling.workers.local import WorkerLost
 from sanderling.workers.ray.driver import (
     ActorLost,
     ClusterFailed,
@@ -33,6 +32,7 @@ from sanderling.workers.ray.driver import (
     ReportReceived,
     ShutdownCommand,
 )
+from sanderling.workers.worker_engine import WorkerLost
 from sanderling.workers.worker_protocol import (
     SOCKET_BUFFER_BYTES,
     CancelCommand,

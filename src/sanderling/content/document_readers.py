@@ -9,12 +9,11 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from sanderling.search.search_types import MAX_BODY_CHARS
-
 UNPACKED_LIMIT = 20_000_000  # bytes of all parts of an office file together, once unpacked
 NAMES_LIMIT = 10_000
 PARTS_LIMIT = 500
 PDF_PAGES_LIMIT = 300
+MAX_DOCUMENT_CHARS = 200_000
 MEMORY_LIMIT = 1 << 30  # bytes of address space of the child process
 FRAME = struct.Struct("!BI")  # of a request: kind and size; of an answer: whether it succeeded and size
 DOCUMENT_KINDS = ("pdf", "word", "sheet", "slides")
@@ -36,7 +35,7 @@ def extract_text(kind: str, body: bytes) -> str:
 
 
 def _limit_texts(texts: Iterator[str]) -> Iterator[str]:
-    remaining = MAX_BODY_CHARS
+    remaining = MAX_DOCUMENT_CHARS
     for text in texts:
         yield text[:remaining]
         remaining -= len(text)

@@ -3,8 +3,7 @@
 from math import log2
 
 import pytest
-
-from sanderling.search.measures import compute_average_precision, compute_ndcg, compute_precision
+from benchmarks.lib.ranking_measures import compute_average_precision, compute_ndcg, compute_precision
 
 
 def test_average_precision_counts_missed_pages() -> None:

@@ -10,13 +10,12 @@ import threading
 import time
 from contextlib import suppress
 
+from sanderling.content.document_readers import DOCUMENT_KINDS, FRAME, MAX_DOCUMENT_CHARS
 from sanderling.runtime.isolation import build_python_command
-from sanderling.search.document_readers import DOCUMENT_KINDS, FRAME
-from sanderling.search.search_types import MAX_BODY_CHARS
 
 TIME_LIMIT = 20.0  # seconds per document
 CHUNK_BYTES = 1 << 16
-_MODULE = "sanderling.search.document_readers"
+_MODULE = "sanderling.content.document_readers"
 _START_CODE = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__')"
 _log = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ class DocumentExtractor:
             try:
                 _send(process, FRAME.pack(DOCUMENT_KINDS.index(kind), len(body)) + body, deadline)
                 succeeded, size = FRAME.unpack(_receive(process, FRAME.size, deadline))
-                text = _receive(process, min(size, MAX_BODY_CHARS * 8), deadline).decode("utf-8", "replace")
+                text = _receive(process, min(size, MAX_DOCUMENT_CHARS * 8), deadline).decode("utf-8", "replace")
             except (ExtractionError, OSError) as error:
                 self._kill()
                 raise ExtractionError(str(error)) from error

@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import Fingerprinter, FingerprintInput, ResponseProcessor, skip_fingerprints
+from sanderling.fetch.response_processor import Fingerprinter, FingerprintInput, ResponseProcessor, skip_fingerprints
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.fingerprint.fast.stable_hash import compute_stable_hash, unpack_stable_hash
 from sanderling.fingerprint.model import is_current_fingerprint

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.search.test_document_readers import pack
+from tests.content.test_document_readers import pack
 
-from sanderling.search.document_process import DocumentExtractor, ExtractionError
+from sanderling.content.document_process import DocumentExtractor, ExtractionError
 
 GOOD = pack({"word/document.xml": b"<w:p>words</w:p>"})
 

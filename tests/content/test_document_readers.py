@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from sanderling.search import document_readers
-from sanderling.search.document_readers import DOCUMENT_KINDS, FRAME, UNPACKED_LIMIT, extract_text, serve_requests
+from sanderling.content import document_readers
+from sanderling.content.document_readers import DOCUMENT_KINDS, FRAME, UNPACKED_LIMIT, extract_text, serve_requests
 from sanderling.search.search_types import MAX_BODY_CHARS
 
 
