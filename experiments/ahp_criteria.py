@@ -1,13 +1,12 @@
 """MIG Table 4.2: how much each criterion of a migrant matters."""
 
 from experiments.frame import Row, Table, exact
+from experiments.paper_methods import compute_row_averages, compute_thesis_ratio
 from sanderling.workers.assignment.ahp import (
     compute_alonso_lamata_ratio,
     compute_column_sums,
     compute_eigenvector,
-    compute_row_averages,
     compute_saaty_ratio,
-    compute_thesis_ratio,
     parse_matrix,
 )
 from sanderling.workers.assignment.criteria import DEFAULT_CRITERIA, DEFAULT_JUDGMENTS

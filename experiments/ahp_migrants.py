@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from experiments.frame import Row, Table, exact
+from experiments.paper_methods import compute_row_averages
 from sanderling.workers.assignment.ahp import (
     Matrix,
     compute_alonso_lamata_ratio,
     compute_eigenvector,
-    compute_row_averages,
     compute_saaty_ratio,
     parse_matrix,
 )

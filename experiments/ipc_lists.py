@@ -1,7 +1,8 @@
 """IPC Tables 1 and 2: pages by value, in three lists, handed out 4:2:1."""
 
 from experiments.frame import Table, exact
-from sanderling.frontier.ordering.pvalue import compute_pvalue, interleave_lists, sort_by_value, split_evenly
+from experiments.paper_methods import interleave_lists
+from sanderling.frontier.ordering.pvalue import compute_pvalue, sort_by_value, split_evenly
 
 TITLE = "IPC Tables 1-2: Pvalue, three lists, and the 4:2:1 allocator"
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from experiments.frame import Figure, Row, Series, Table, exact, measured
-from sanderling.changes.paper_signatures import combine_paragraph_rms, compute_checksum, compute_rms
+from experiments.paper_methods import combine_paragraph_rms
+from sanderling.changes.paper_signatures import compute_checksum, compute_rms
 
 TITLE = "IPC Tables 9-12: paragraph and page signatures of a news page"
 

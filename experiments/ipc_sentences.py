@@ -1,7 +1,8 @@
 """IPC Table 13: one letter changed, as the signatures and the digests see it."""
 
 from experiments.frame import Table, exact
-from sanderling.changes.paper_signatures import compute_checksum, compute_digests, compute_rms
+from experiments.paper_methods import compute_digests
+from sanderling.changes.paper_signatures import compute_checksum, compute_rms
 
 TITLE = "IPC Table 13: 'dog' and 'cog' by RMS, checksum and digests"
 

@@ -1,9 +1,10 @@
 """IPC Tables 4 to 8: the document tree and the fingerprint of two versions of a page, and how they compare."""
 
 from experiments.frame import Table, exact
-from sanderling.changes.tag_tree_diff import build_tree_levels as level_table
+from experiments.paper_methods import build_tree_levels as level_table
+from experiments.paper_methods import fingerprint_tags
 from sanderling.changes.tag_tree_diff import compare_outlines
-from sanderling.fingerprint.tag_outline import TagOutline, fingerprint_tags
+from sanderling.fingerprint.tag_outline import TagOutline
 from sanderling.fingerprint.tag_outline import build_outline as outline_of
 from sanderling.html.parser import parse_html
 

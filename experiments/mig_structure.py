@@ -1,13 +1,9 @@
 """MIG 7.2: Simple Tree Matching, as printed and as it must be."""
 
 from experiments.frame import Table, exact
+from experiments.tree_measures import classify_similarity, count_matching_nodes_as_printed
 from sanderling.html.tag_tree import TagNode
-from sanderling.html.tree_match import (
-    classify_similarity,
-    compute_similarity,
-    count_matching_nodes,
-    count_matching_nodes_as_printed,
-)
+from sanderling.html.tree_match import compute_similarity, count_matching_nodes
 
 TITLE = "MIG 7.2: Simple Tree Matching, the worked example"
 

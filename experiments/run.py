@@ -12,7 +12,16 @@ from experiments.frame import Table, lines, markdown
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.errors import UsageError
 
-FRAME = {"frame", "run", "draw", "web", "crawls", "__main__"}  # modules that are no experiment
+FRAME = {  # modules that are no experiment
+    "frame",
+    "run",
+    "draw",
+    "web",
+    "crawls",
+    "paper_methods",
+    "tree_measures",
+    "__main__",
+}
 ROOT = Path(__file__).parent.parent
 DOCUMENT = ROOT / "docs" / "papers.md"
 

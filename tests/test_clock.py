@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.support.simulated_clock import SimulatedClock
 
-from sanderling.clock import MonotonicClock, SimulatedClock, parse_http_date
+from sanderling.clock import MonotonicClock, parse_http_date
 
 
 @pytest.fixture

@@ -205,11 +205,11 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
     made = costs.take(
         "marks", build_comparison_fingerprints, _looked_at(tree), new, PreviousVersion(body, charset, stable_hash=left)
     )
-    after = made.get("after") or made["page"]
-    kind = _kind(made["before"], after)
+    after = made.after or made.page or b""
+    kind = _kind(made.before or b"", after)
     costs.seconds[kind] += costs.spent("marks") - marked
     costs.times[kind] += 1
-    costs.take("classification", compare_fingerprints, made["before"], after)
+    costs.take("classification", compare_fingerprints, made.before or b"", after)
     parsed = costs.spent(f"parse {kind}")
     costs.take(f"parse {kind}", parse_html, new)
     whole = costs.spent("stable hash", "unpack", "marks", "classification") - spent
@@ -238,9 +238,9 @@ def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, lef
     """Compare a page unless its stable hash is unchanged."""
     mine = compute_stable_hash(new)
     if mine and mine == left:
-        return compare_fingerprints(UNCHANGED_FINGERPRINTS["before"], UNCHANGED_FINGERPRINTS["after"])
+        return compare_fingerprints(UNCHANGED_FINGERPRINTS.before or b"", UNCHANGED_FINGERPRINTS.after or b"")
     made = build_comparison_fingerprints(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
-    return compare_fingerprints(made.get("before") or last, made.get("after") or made["page"])
+    return compare_fingerprints(made.before or last, made.after or made.page or b"")
 
 
 def _looked_at(tree: Document) -> Document:

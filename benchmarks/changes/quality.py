@@ -69,7 +69,7 @@ def marks(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     made = build_comparison_fingerprints(
         parse_html(new), new, PreviousVersion(old, (parse_html(old).encoding or "").lower())
     )
-    return made["before"], made.get("after") or made["page"]
+    return made.before or b"", made.after or made.page or b""
 
 
 def compared(old: bytes, new: bytes) -> PageChange:

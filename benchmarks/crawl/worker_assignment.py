@@ -16,8 +16,8 @@ from statistics import mean
 
 from benchmarks.lib.doc_tables import written
 from msgspec import Struct
+from tests.support.simulated_clock import SimulatedClock
 
-from sanderling.clock import SimulatedClock
 from sanderling.frontier.politeness import Politeness
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Url, Visit
 from sanderling.workers.assignment.strategies import (

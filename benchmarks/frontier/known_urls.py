@@ -32,7 +32,7 @@ from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.crawl.stop import FinishReason
 from sanderling.fetch.dns import DnsResolver
-from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, RobotsTxt, Url, Visit, WorkerReport
+from sanderling.models import FetchBatch, FetchTask, Host, Link, RobotsTxt, Url, Visit, WorkerReport
 from sanderling.storage.link_graph import FLUSH_LINK_COUNT
 from sanderling.workers.worker_engine import WorkerLost
 
@@ -145,10 +145,6 @@ class Dreamers:
         pages = sum(len(report.visits) for report in reports)
         self._meter.give(time.perf_counter() - wall, time.process_time() - cpu, pages)
         return reports
-
-    def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
-        """They are always well."""
-        return None
 
     def close(self) -> None:
         """Nothing to close."""

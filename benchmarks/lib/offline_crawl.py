@@ -18,7 +18,7 @@ from sanderling.config.settings import HttpSettings, OrderingSettings, Politenes
 from sanderling.crawl import result_batch
 from sanderling.crawl.session import CrawlRequest, crawl
 from sanderling.fetch.dns import DnsResolver
-from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Link, Outcome, RobotsTxt, Visit, WorkerReport
+from sanderling.models import FetchBatch, FetchTask, Host, Link, Outcome, RobotsTxt, Visit, WorkerReport
 from sanderling.workers.worker_engine import WorkerLost
 
 TURN = 40  # pages a migrant brings in one batch: about what it fetches in 80 milliseconds
@@ -79,10 +79,6 @@ class Players:
         if not reports:
             time.sleep(min(timeout, 0.001))
         return reports
-
-    def get_heartbeat(self, worker: str) -> Heartbeat | None:  # noqa: ARG002 the coordinator asks by name
-        """They are always well."""
-        return None
 
     def close(self) -> None:
         """Nothing to close."""

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 
 from sanderling.models import FetchTask, Link, Outcome, Visit
+from sanderling.page_fingerprints import PageFingerprints
 from sanderling.warc.packer import HttpExchange, pack_response
 
 PACKED = pack_response(
@@ -31,5 +32,5 @@ def fetched(stop: FetchTask, now: float, links: tuple[Link, ...], marks: Mapping
         response_record=PACKED.member,
         record_id=PACKED.record_id,
         payload_digest=PACKED.payload_digest,
-        fingerprints=dict(marks),
+        fingerprints=PageFingerprints(**dict(marks)),
     )

@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
+from benchmarks.lib.memory_plan_store import MemoryPlanStore
 from benchmarks.revisit.histories import DAY, Held, Trace
 from msgspec import Struct
 
 from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.intervals import CheckInterval, RevisitBudget
-from sanderling.revisit.plan_store import MemoryPlanStore, PlanRow
+from sanderling.revisit.plan_store import PlanRow
 from sanderling.revisit.planner import AGE_PULL, Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.visit_history import Observation

@@ -11,21 +11,6 @@ Clock = Callable[[], float]
 system_clock: Clock = time.time
 
 
-class SimulatedClock:
-    """A clock that only moves when `advance` is called."""
-
-    def __init__(self, now: float = 0.0) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-    def advance(self, seconds: float) -> float:
-        """Move the clock forward and return the new time."""
-        self.now += seconds
-        return self.now
-
-
 class MonotonicClock:
     """A clock for timeouts; never goes backwards."""
 

@@ -5,6 +5,7 @@ from typing import NewType
 
 from msgspec import Struct
 
+from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.page_rendering import Capture, PageRendering, RenderTemplate
 
 Url = NewType("Url", str)
@@ -267,7 +268,7 @@ class Visit(Struct, frozen=True):
     metadata_record: bytes = b""  # WARC metadata record, likewise
     record_id: str = ""  # WARC-Record-ID of the response record
     payload_digest: str = ""  # its WARC-Payload-Digest
-    fingerprints: dict[str, bytes] = {}  # by kind: sketch, page fingerprint, template features
+    fingerprints: PageFingerprints = NO_FINGERPRINTS
     is_rendered: bool = False  # the body is the DOM after the page's scripts; `response_record` is a resource record
     captures: tuple[Capture, ...] = ()  # what the server sent for a rendered page: the document first
     rendering: PageRendering | None = None  # None: as before, or never rendered

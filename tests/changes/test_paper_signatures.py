@@ -4,15 +4,9 @@ import hashlib
 import math
 
 import pytest
+from experiments.paper_methods import combine_paragraph_rms, compute_digests
 
-from sanderling.changes.paper_signatures import (
-    combine_paragraph_rms,
-    compute_checksum,
-    compute_digests,
-    compute_paper_signature,
-    compute_rms,
-    get_font_points,
-)
+from sanderling.changes.paper_signatures import compute_checksum, compute_paper_signature, compute_rms, get_font_points
 
 Runs = list[tuple[float, str]]
 

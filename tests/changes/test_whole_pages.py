@@ -273,7 +273,7 @@ def compare_pages(old: str, new: str) -> PageChange:
     fingerprints = build_comparison_fingerprints(
         parse_html(new_body), new_body, PreviousVersion(old_body, (parse_html(old_body).encoding or "").lower())
     )
-    change = compare_fingerprints(fingerprints["before"], fingerprints.get("after") or fingerprints["page"])
+    change = compare_fingerprints(fingerprints.before or b"", fingerprints.after or fingerprints.page or b"")
     full = compare_fingerprints(
         encode_fingerprint(fingerprint_page(parse_html(old_body))),
         encode_fingerprint(fingerprint_page(parse_html(new_body))),

@@ -20,7 +20,7 @@ from sanderling.crawl.worker_setup import RunSetup
 from sanderling.db.connection import transaction
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.url_store import FrontierEntry
-from sanderling.models import CandidateUrl, FetchBatch, Heartbeat, Host, Reason, Url, UrlSource, UrlState
+from sanderling.models import CandidateUrl, FetchBatch, Host, Reason, Url, UrlSource, UrlState
 from sanderling.workers import local
 from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
@@ -105,9 +105,6 @@ class LosingEngine:
 
     def get_location(self, worker: str) -> str:
         return ""
-
-    def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        return None
 
     def cancel_tasks(self, worker: str, host: Host | None = None) -> None: ...
     def dispose_worker(self, worker: str) -> None: ...

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.support.frontier import lease_urls
 
 from sanderling.config.settings import ScopeSettings
 from sanderling.crawl.open_context import CrawlPlan, open_context
@@ -30,12 +31,13 @@ def test_result_of_expired_lease_is_dropped(tmp_path: Path, late_first: bool) ->
                 [FrontierEntry(CandidateUrl(seed.url, source=UrlSource.SEED), UrlState.QUEUED)], 1.0
             )
             context.frontier.hosts.set_addresses(1, ("127.0.0.1",), 1e12)
-            (old,) = context.frontier.queue.lease_urls("paused", 1, 1.0)
+            (old,) = lease_urls(context.frontier.queue, "paused", 1, 1.0)
             context.frontier.queue.release_leases("paused")
-            (new,) = context.frontier.queue.lease_urls("awake", 1, 1.0)
+            (new,) = lease_urls(context.frontier.queue, "awake", 1, 1.0)
         reports = [build_report("paused", old, "late"), build_report("awake", new, "right")]
         commit_batch(process_batch(reports if late_first else reports[::-1], context, 2.0), context)
         stored = context.db.execute("SELECT title FROM pages").fetchall()
         visits = context.db.execute("SELECT count(*) FROM visits").fetchone()
         assert (stored, visits, context.stats.stale_results) == ([("right",)], (1,), 1)
-        assert (context.frontier.queue.count_leased(), context.frontier.queue.count_queued()) == (0, 0)
+        assert context.db.execute("SELECT url FROM leases").fetchall() == []
+        assert context.frontier.queue.count_queued() == 0

@@ -7,8 +7,8 @@ import pytest
 from sanderling.discovery.changefreq import (
     CHANGEFREQS,
     DEFAULT_CHANGEFREQ,
+    PERIOD_SECONDS,
     classify_interval,
-    get_period,
     parse_changefreq,
 )
 
@@ -16,7 +16,7 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 def test_periods_match_the_specification() -> None:
-    assert [get_period(name) for name in CHANGEFREQS] == [0, 3600, 86400, 604800, 2592000, 31536000, inf]
+    assert [PERIOD_SECONDS[name] for name in CHANGEFREQS] == [0, 3600, 86400, 604800, 2592000, 31536000, inf]
     assert DEFAULT_CHANGEFREQ in CHANGEFREQS
 
 
@@ -43,7 +43,7 @@ def test_interval_gets_the_nearest_change_frequency(interval: float, name: str) 
 
 @pytest.mark.parametrize("name", CHANGEFREQS)
 def test_period_is_classified_as_its_own_change_frequency(name: str) -> None:
-    assert classify_interval(get_period(name)) == name
+    assert classify_interval(PERIOD_SECONDS[name]) == name
 
 
 def test_change_frequency_ignores_case_and_whitespace() -> None:

@@ -3,8 +3,8 @@
 import socket
 
 import pytest
+from tests.support.simulated_clock import SimulatedClock
 
-from sanderling.clock import SimulatedClock
 from sanderling.fetch.dns import NEGATIVE_SECONDS, POSITIVE_SECONDS, DnsResolver
 from sanderling.models import Reason
 

@@ -7,8 +7,8 @@ import pytest
 from msgspec import structs
 from tests.fetch.conftest import LOCAL, FetchEnvironment, build_batch, run_to_end
 from tests.hostile.server import Exchange, HostileServer, redirect_to, rules, silent, status
+from tests.support.simulated_clock import SimulatedClock
 
-from sanderling.clock import SimulatedClock
 from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_loop import REPORT_WAIT_SECONDS
 from sanderling.fetch.fetch_settings import FetchSettings

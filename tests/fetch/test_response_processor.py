@@ -19,6 +19,7 @@ from sanderling.frontier.ordering.topic import unpack_relevance
 from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult
 from sanderling.models import FetchBatch, FetchTask, Host, Link, Outcome, RobotsTxt, StoredVersion, Url, Visit
+from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.workers.worker import compute_fingerprints as worker_fingerprints
 
 HOST = Host("http://a.test")
@@ -98,10 +99,10 @@ class TestPage:
             b"<nav><a href=/2>Vacuum</a><a href=/3>Home</a></nav>"
         )
         visit = process_body(body, topic_weights={"vacuum": 1.0})
-        assert unpack_relevance(visit.fingerprints["relevance"]) > 0.3
+        assert unpack_relevance(visit.fingerprints.relevance or b"") > 0.3
         context, path, anchor, plain_link = (link.topic_score for link in visit.links)
         assert anchor == path > context > plain_link == 0
-        assert "relevance" not in process_body(body).fingerprints
+        assert process_body(body).fingerprints.relevance is None
 
     def test_canonical_link_is_normalized(self) -> None:
         assert process_body(b"<link rel=canonical href='/%7Ehome'>").canonical == "http://a.test/~home"
@@ -134,22 +135,20 @@ class TestPage:
         assert visit.links == (Link(Url("http://a.test/dir/x"), "", "words", False),)
 
     def test_fingerprints_use_tree_or_fast_scan(self) -> None:
-        def count(page: Document | ScanResult) -> bytes:
+        def count(page: Document | ScanResult, _known: FingerprintInput) -> PageFingerprints:
             blocks = page.structure_blocks if isinstance(page, ScanResult) else list(page.iter_elements(("body", "h2")))
-            return b"%d" % len(blocks)
+            return PageFingerprints(structure=b"%d" % len(blocks))
 
         for kind in ("text/html", "text/html; charset=utf-8"):  # parsed, and fast-scanned
-            visit = process_body(
-                b"<h2>1</h2><h2>2", f"Content-Type: {kind}", fingerprinter=lambda page, _: {"blocks": count(page)}
-            )
-            assert visit.fingerprints == {"blocks": b"3"}
+            visit = process_body(b"<h2>1</h2><h2>2", f"Content-Type: {kind}", fingerprinter=count)
+            assert visit.fingerprints == PageFingerprints(structure=b"3")
 
     def test_changed_or_scored_page_is_parsed(self) -> None:
         seen: list[Document | ScanResult] = []
 
-        def record_page(page: Document | ScanResult, _known: FingerprintInput) -> dict[str, bytes]:
+        def record_page(page: Document | ScanResult, _known: FingerprintInput) -> PageFingerprints:
             seen.append(page)
-            return {}
+            return NO_FINGERPRINTS
 
         plain = "Content-Type: text/html; charset=utf-8"
         process_body(b"<p>1", plain, task=FetchTask(3, 9, Url(URL), digest=b"another"), fingerprinter=record_page)
@@ -161,7 +160,7 @@ class TestPage:
             raise KeyError("tide")
 
         with pytest.raises(KeyError, match="tide"):
-            process_body(b"<p>", fingerprinter=lambda page, _: {"broken": broken(page)})
+            process_body(b"<p>", fingerprinter=lambda page, _: PageFingerprints(structure=broken(page)))
 
     @pytest.mark.parametrize(
         ("body", "header", "title", "charset"),
@@ -252,9 +251,9 @@ class TestStableHash:
         """Process a new version of OLD, whose archive record is missing; return the pages passed to fingerprints."""
         fingerprinted: list[object] = []
 
-        def fingerprinter(page: Document | ScanResult, known: FingerprintInput) -> dict[str, bytes]:
+        def fingerprinter(page: Document | ScanResult, known: FingerprintInput) -> PageFingerprints:
             fingerprinted.append(page)
-            return {**worker_fingerprints(page, known)}
+            return worker_fingerprints(page, known)
 
         stored = StoredVersion(
             "lost.warc.gz",
@@ -271,34 +270,34 @@ class TestStableHash:
     def test_same_stable_hash_uses_fast_scan_and_copies_fingerprints(self) -> None:
         [page], visit = self.process_new_version(self.NEW)
         assert isinstance(page, ScanResult)
-        assert visit.fingerprints["before"] == visit.fingerprints["after"]
-        assert "page" not in visit.fingerprints
+        assert visit.fingerprints.before == visit.fingerprints.after
+        assert visit.fingerprints.page is None
         assert [link.url for link in visit.links] == ["http://a.test/dir/x"]
-        assert unpack_stable_hash(visit.fingerprints["stable_hash"], visit.digest) == compute_stable_hash(self.OLD)
+        assert unpack_stable_hash(visit.fingerprints.stable_hash or b"", visit.digest) == compute_stable_hash(self.OLD)
 
     def test_different_stable_hash_is_fingerprinted(self) -> None:
         [page], visit = self.process_new_version(self.NEW.replace(b"tide", b"wave"))
         assert isinstance(page, Document)
-        assert is_current_fingerprint(visit.fingerprints["page"])
-        assert unpack_stable_hash(visit.fingerprints["stable_hash"], visit.digest) not in (
+        assert is_current_fingerprint(visit.fingerprints.page or b"")
+        assert unpack_stable_hash(visit.fingerprints.stable_hash or b"", visit.digest) not in (
             b"",
             compute_stable_hash(self.OLD),
         )
 
     def test_unknown_stable_hash_is_fingerprinted(self) -> None:
-        assert is_current_fingerprint(self.process_new_version(self.NEW, stable_hash=b"")[1].fingerprints["page"])
+        assert is_current_fingerprint(self.process_new_version(self.NEW, stable_hash=b"")[1].fingerprints.page or b"")
 
     def test_changed_charset_is_fingerprinted(self) -> None:
         [page], visit = self.process_new_version(self.NEW, "Content-Type: text/html; charset=koi8-r")
         assert isinstance(page, Document)
-        assert is_current_fingerprint(visit.fingerprints["page"])
-        assert visit.fingerprints["stable_hash"] == b""
+        assert is_current_fingerprint(visit.fingerprints.page or b"")
+        assert visit.fingerprints.stable_hash == b""
 
     def test_missing_native_library_is_fingerprinted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stable_hash = compute_stable_hash(self.OLD)
         monkeypatch.setattr("sanderling.fingerprint.fast.stable_hash._native_hasher", None)
         assert is_current_fingerprint(
-            self.process_new_version(self.NEW, stable_hash=stable_hash)[1].fingerprints["page"]
+            self.process_new_version(self.NEW, stable_hash=stable_hash)[1].fingerprints.page or b""
         )
 
 

@@ -6,6 +6,7 @@ from sanderling.fetch.template_filter import MAX_PARKED_AGE, TemplateMatcher
 from sanderling.fingerprint.structure import decode_features, fingerprint_structure
 from sanderling.html.parser import parse_html
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, TemplateFilter, Url, Visit
+from sanderling.page_fingerprints import PageFingerprints
 
 HOST = Host("https://shop.example")
 PRODUCT = fingerprint_structure(
@@ -30,7 +31,7 @@ def build_visit(task: FetchTask, structure: bytes) -> Visit:
         100.0,
         title="T",
         response_record=b"warc",
-        fingerprints={"structure": structure},
+        fingerprints=PageFingerprints(structure=structure),
     )
 
 
@@ -40,7 +41,7 @@ def test_matching_page_is_reported_and_other_page_is_parked(tmp_path: Path) -> N
     assert matcher.park_unless_matching(build_visit(build_task(1), PRODUCT)) == build_visit(build_task(1), PRODUCT)
     parked = matcher.park_unless_matching(build_visit(build_task(2), TEXT))
     assert (parked.outcome, parked.reason, parked.response_record) == (Outcome.PARKED, Reason.NOT_SIMILAR, b"")
-    assert (parked.title, parked.fingerprints["structure"]) == ("T", TEXT)
+    assert (parked.title, parked.fingerprints.structure) == ("T", TEXT)
 
 
 def test_parked_page_is_returned_once(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A fetch loop over a transport other than curl."""
 
-from sanderling.clock import SimulatedClock
+from tests.support.simulated_clock import SimulatedClock
+
 from sanderling.fetch.curl_client import CurlClient
 from sanderling.fetch.fetch_loop import FetchLoop
 from sanderling.fetch.fetch_settings import FetchSettings

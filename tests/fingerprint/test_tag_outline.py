@@ -1,11 +1,13 @@
+from experiments.paper_methods import fingerprint_tags
+
 from sanderling.fingerprint.tag_outline import (
     SKIPPED_TAGS,
     TagOutline,
     build_outline,
     build_pruned_outline,
-    fingerprint_tags,
+    decode_outline,
     pack_outline,
-    unpack_outline,
+    resolve_tag_names,
 )
 from sanderling.html.parser import parse_html
 
@@ -68,8 +70,8 @@ def test_outline_has_the_depth_of_each_tag() -> None:
 def test_packed_outline_can_be_decoded() -> None:
     tree = parse_html(b"<template><i>x</i></template><my-tag><svg><path/></svg></my-tag>" * 300)
     outline = build_outline(tree, list(tree.iter_elements()))
-    assert unpack_outline(pack_outline(outline)) == outline
-    assert unpack_outline(pack_outline(TagOutline([], b""))) == TagOutline([], b"")
+    for packed in (outline, TagOutline([], b"")):
+        assert resolve_tag_names(decode_outline(pack_outline(packed))) == packed
 
 
 def test_depth_is_limited() -> None:

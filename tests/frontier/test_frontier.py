@@ -62,7 +62,7 @@ def test_reset_host_accepts_urls_again(frontier: Frontier) -> None:
     frontier.give_up_host(1, HOST, Reason.CONNECT)
     frontier.reset_hosts()
     assert frontier.url_filter.failed_hosts == {}
-    assert frontier.hosts.find_failed_hosts([HOST]) == {}
+    assert frontier.db.execute("SELECT failure_reason FROM hosts").fetchall() == [("",)]
 
 
 def test_completed_lease_is_not_held_any_more(frontier: Frontier) -> None:
@@ -76,7 +76,7 @@ def test_completed_lease_is_not_held_any_more(frontier: Frontier) -> None:
 def test_run_begins_with_leases_of_an_earlier_run_in_the_queue(frontier: Frontier) -> None:
     lease(frontier)
     frontier.begin_run(2.0)
-    assert (frontier.queue.count_leased(), frontier.queue.count_queued()) == (0, 3)
+    assert (frontier.db.execute("SELECT url FROM leases").fetchall(), frontier.queue.count_queued()) == ([], 3)
 
 
 def test_delay_of_address_applies_to_every_host_there(frontier: Frontier) -> None:

@@ -10,7 +10,8 @@ def test_occurrences_are_counted() -> None:
     cache = UrlCache()
     cache.put(1, 77)
     assert (cache.get(1), cache.get(1), cache.get(2)) == (77, 77, None)
-    assert (cache.get_occurrences(1), cache.get_occurrences(2)) == (3, 0)
+    assert cache.values[1] // OCCURRENCE_UNIT == 3
+    assert 2 not in cache.values
 
 
 def test_lfu_evicts_rarest_then_least_recent() -> None:
@@ -39,7 +40,7 @@ def test_new_value_keeps_the_count() -> None:
     cache.put(1, 5)
     cache.get(1)
     cache.put(1, 6)
-    assert (cache.get_occurrences(1), cache.get(1)) == (2, 6)
+    assert (cache.values[1] // OCCURRENCE_UNIT, cache.get(1)) == (2, 6)
 
 
 @given(st.lists(st.integers(0, 40)), st.sampled_from(EvictionPolicy))

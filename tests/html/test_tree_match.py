@@ -1,22 +1,21 @@
 """Tests of Simple Tree Matching against reference values, and of the other similarity measures."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sanderling.html.tag_tree import TagNode, parse_tag_tree
-from sanderling.html.tree_match import (
+from experiments.tree_measures import (
     SIMILARITY_MEASURES,
     SimilarityClass,
     classify_similarity,
     compute_edit_distance,
     compute_layer_similarity,
-    compute_similarity,
     compute_tag_overlap,
     compute_tag_sequence_similarity,
-    count_matching_nodes,
     count_matching_nodes_as_printed,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.html.tag_tree import TagNode, parse_tag_tree
+from sanderling.html.tree_match import compute_similarity, count_matching_nodes
 
 A9 = parse_tag_tree("R(b(d(h) e(i)) c(f g))")
 B7 = parse_tag_tree("R(b(d e) c(f(x)))")

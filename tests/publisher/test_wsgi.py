@@ -7,8 +7,8 @@ from wsgiref.validate import validator
 
 import pytest
 from tests.publisher.conftest import BROWSER, parse_listing
+from tests.support.simulated_clock import SimulatedClock
 
-from sanderling.clock import SimulatedClock
 from sanderling.publisher import PublishedSite, RequestRecorder, WsgiPublisher
 from sanderling.revisit.tvi import parse_table, patch_page
 

@@ -94,7 +94,6 @@ def test_rules_set_due_times_of_matching_pages(schedule: RevisitSchedule) -> Non
     schedule.set_intervals("watch:prices", [IntervalRule("/prices/", every=HOUR)], NOW + 60)
     assert schedule.load_due_times([2, 3]) == {2: NOW + HOUR, 3: NOW + HOUR}
     assert schedule.load_due_times([1]) == {1: adaptive[1]}
-    assert schedule.find_next_due_time() == NOW + HOUR
     schedule.set_intervals("watch:prices", [], NOW + 60)
     assert schedule.load_due_times([2])[2] > NOW + HOUR
 

@@ -23,8 +23,8 @@ def as_found(truth: FingerprintDiff, found: FingerprintDiff) -> FingerprintDiff:
 def pair_of(old: bytes, new: bytes, charset: str = "utf-8") -> FingerprintPair:
     """Return the fingerprints with which two versions are compared if no fingerprint is stored."""
     fingerprints = build_comparison_fingerprints(parse_html(new), new, PreviousVersion(old, charset))
-    after = fingerprints.get("after") or fingerprints["page"]
-    return FingerprintPair(decode_fingerprint(fingerprints["before"]), decode_fingerprint(after))
+    after = fingerprints.after or fingerprints.page or b""
+    return FingerprintPair(decode_fingerprint(fingerprints.before or b""), decode_fingerprint(after))
 
 
 def in_full(old: bytes, new: bytes) -> FingerprintDiff:

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.simulated_clock import SimulatedClock
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from sanderling.clock import SimulatedClock
 from sanderling.errors import DiskFull
 from sanderling.warc.archive import Archive, OriginalRecord, open_archive
 from sanderling.warc.packer import HttpExchange, PackedRecord, pack_response

@@ -3,7 +3,6 @@
 Both ignore order ("dog bites man" equals "man bites dog"): they measure how much changed, not whether.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +17,6 @@ DEFAULT_POINTS = 12.0
 HEADING_POINTS = {"h1": 24.0, "h2": 18.0, "h3": 14.0, "h4": 12.0, "h5": 10.0, "h6": 8.0}
 FONT_SIZES = (8.0, 10.0, 12.0, 14.0, 18.0, 24.0, 36.0)  # <font size=1..7>
 BIG_FACTOR, SMALL_FACTOR = 1.2, 0.8
-DIGEST_ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha512")  # for comparison
 
 
 class PaperSignature(Struct, frozen=True):
@@ -50,11 +48,6 @@ def compute_checksum(
     return k * sum(terms[skip_leading:])
 
 
-def combine_paragraph_rms(paragraphs: Sequence[tuple[int, float]], distinct: int) -> float:
-    """Combine (distinct symbols, RMS) of the paragraphs of a page to its RMS."""
-    return math.sqrt(sum(count * value * value for count, value in paragraphs) / distinct)
-
-
 def compute_paper_signature(
     runs: Sequence[tuple[float, str]], k: float = K_PARAGRAPH, *, ascii_only: bool = True
 ) -> PaperSignature:
@@ -73,11 +66,6 @@ def get_font_points(tag: str, size: str = "", parent_points: float = DEFAULT_POI
     if tag == "font" and size.isdigit() and 1 <= int(size) <= len(FONT_SIZES):
         return FONT_SIZES[int(size) - 1]
     return parent_points * {"big": BIG_FACTOR, "small": SMALL_FACTOR}.get(tag, 1.0)
-
-
-def compute_digests(text: str) -> dict[str, str]:
-    """Return the digests that the papers compare with."""
-    return {name: hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest() for name in DIGEST_ALGORITHMS}
 
 
 SIZE_RULES = {tag: [tag] for tag in (*HEADING_POINTS, "big", "small")}

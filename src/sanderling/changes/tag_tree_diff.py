@@ -42,30 +42,6 @@ class StructureDiff(Struct, frozen=True):
     reordered: bool = False  # same nodes on every level in another order
 
 
-class TreeLevels(Struct, frozen=True):
-    """Tags and numbers of children by level: IPC Table 5."""
-
-    names: tuple[tuple[str, ...], ...]
-    children: tuple[tuple[int, ...], ...]
-
-    @property
-    def sibling_counts(self) -> list[int]:
-        """Number of nodes by level: IPC Table 4."""
-        return [len(level) for level in self.names]
-
-
-def build_tree_levels(outline: TagOutline) -> TreeLevels:
-    height = max(outline.depths, default=0)
-    names: list[list[str]] = [[] for _ in range(height)]
-    children: list[list[int]] = [[] for _ in range(height)]
-    for tag, depth in zip(outline.tags, outline.depths, strict=True):
-        names[depth - 1].append(tag)
-        children[depth - 1].append(0)
-        if depth > 1 and children[depth - 2]:
-            children[depth - 2][-1] += 1
-    return TreeLevels(tuple(map(tuple, names)), tuple(map(tuple, children)))
-
-
 def compare_outlines(
     old: TagOutline, new: TagOutline, skipped_tags: frozenset[str] = COSMETIC_TAGS | INVISIBLE_TAGS
 ) -> StructureDiff:

@@ -11,11 +11,6 @@ ALWAYS_BELOW = 1800.0  # seconds; changes twice an hour or more often
 NEVER_ABOVE = 2 * PERIOD_SECONDS["yearly"]
 
 
-def get_period(name: str) -> float:
-    """Return the seconds between visits: 0 for always, infinite for never."""
-    return PERIOD_SECONDS[name]
-
-
 def classify_interval(interval_seconds: float) -> str:
     """Return the change frequency with the nearest period, by ratio."""
     if interval_seconds < ALWAYS_BELOW:

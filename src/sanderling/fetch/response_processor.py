@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.link_resolution import (
@@ -37,6 +38,7 @@ from sanderling.html.scanned_page import IGNORED_META_NAMES, ScanResult
 from sanderling.http.decoding import decode_body
 from sanderling.http.head import HeaderFields, get_media_type, parse_head
 from sanderling.models import FetchTask, Outcome, Reason, StoredVersion, UrlRole, Visit
+from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.urls.normalize import resolve_url
 from sanderling.warc.http_head import build_stored_head
 
@@ -53,7 +55,7 @@ class FingerprintInput(Struct, frozen=True):
     url: str = ""
 
 
-Fingerprinter = Callable[[Document | ScanResult, FingerprintInput], dict[str, bytes]]
+Fingerprinter = Callable[[Document | ScanResult, FingerprintInput], PageFingerprints]
 """Compute the fingerprints of a page; a changed page is passed as a document tree."""
 
 VisitFields = dict[str, Any]
@@ -63,8 +65,8 @@ UNCHANGED_DETAIL = "unchanged"
 MAX_CHARSET_LENGTH = 40
 
 
-def skip_fingerprints(_page: Document | ScanResult, _known: FingerprintInput) -> dict[str, bytes]:
-    return {}
+def skip_fingerprints(_page: Document | ScanResult, _known: FingerprintInput) -> PageFingerprints:
+    return NO_FINGERPRINTS
 
 
 class ResponseProcessor:
@@ -90,7 +92,7 @@ class ResponseProcessor:
             visit_fields["head"] = build_stored_head(b"".join(response.head_lines), 0)
             self._read_robots_tag(fields, visit_fields, fetched_at)
         elif is_complete:
-            self._pack_records(task, response, visit_fields, fetched_at)
+            visit_fields.update(self._record_packer.pack(task, response, fetched_at))
             if 300 <= status < 400 and result.outcome is Outcome.FAILED and task.role is UrlRole.PAGE:
                 self._read_choice_links(response, fields, visit_fields, fetched_at)
         return Visit(
@@ -135,7 +137,9 @@ class ResponseProcessor:
             return ResponseClass(Outcome.FETCHED, detail=UNCHANGED_DETAIL)
         if task.role is UrlRole.REQUISITE and not is_requisite_type(visit_fields["mime"]):
             return ResponseClass(Outcome.SKIPPED, Reason.MEDIA_TYPE, f"not part of a page: {visit_fields['mime']}")
-        self._pack_records(task, response, visit_fields, fetched_at, digest if body is response.body else b"")
+        visit_fields.update(
+            self._record_packer.pack(task, response, fetched_at, digest if body is response.body else b"")
+        )
         if task.role is not UrlRole.PAGE:
             from sanderling.fetch.sitemap_response import parse_non_page  # rarely needed
 
@@ -238,13 +242,16 @@ class ResponseProcessor:
         visit_fields["file_refs"] = resolve_file_refs(metadata) + visit_fields.get("file_refs", ())
         if self._settings.extracts_requisites and isinstance(page, Document):
             visit_fields["requisites"] = resolve_page_requisites(page, metadata.base_url, metadata.encoding)
-        fingerprints = visit_fields["fingerprints"] = self._compute_fingerprints(page, fingerprint_input)
+        fingerprints = self._compute_fingerprints(page, fingerprint_input)
         if fingerprint_input.is_changed:
-            fingerprints["stable_hash"] = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
+            stable_hash = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
+            fingerprints = replace(fingerprints, stable_hash=stable_hash)
         score_link = None
         if topic and isinstance(page, Document):
-            fingerprints["relevance"] = pack_relevance(score_page_relevance(topic, page, metadata.title))
+            relevance = pack_relevance(score_page_relevance(topic, page, metadata.title))
+            fingerprints = replace(fingerprints, relevance=relevance)
             score_link = build_link_scorer(topic, page, metadata)
+        visit_fields["fingerprints"] = fingerprints
         self._resolve_page_links(page, url, metadata, visit_fields, score_link)
         return metadata.unavailable_after
 
@@ -282,16 +289,6 @@ class ResponseProcessor:
             is_different or self._topic_scorer or self._settings.extracts_requisites or self._settings.parking_folder
         )
         return not needs_tree and self._agent.lower() not in IGNORED_META_NAMES
-
-    def _pack_records(
-        self,
-        task: FetchTask,
-        response: FetchResponse,
-        visit_fields: VisitFields,
-        fetched_at: float,
-        digest: bytes = b"",
-    ) -> None:
-        visit_fields.update(self._record_packer.pack(task, response, fetched_at, digest))
 
 
 def build_unfetched_visit(

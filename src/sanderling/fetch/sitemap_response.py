@@ -9,6 +9,7 @@ from sanderling.fetch.link_resolution import truncate_long_links
 from sanderling.fetch.requisite_response import find_nested_requisites
 from sanderling.fingerprint.image_hash import fingerprint_image
 from sanderling.models import FileRef, SitemapHint, UrlRole
+from sanderling.page_fingerprints import PageFingerprints
 from sanderling.publisher.changelist_parser import (
     ListedChange,
     find_changelist_in_document,
@@ -110,8 +111,8 @@ def parse_non_page(role: UrlRole, url: str, body: bytes, mime: str, charset: str
         image_hash = fingerprint_image(body) if mime.startswith("image/") else b""
         requisites = find_nested_requisites(url, body, mime, charset)
         fields: dict[str, Any] = {"requisites": requisites} if requisites else {}
-        return (fields | {"fingerprints": {"image_hash": image_hash}} if image_hash else fields), ""
+        return (fields | {"fingerprints": PageFingerprints(image_hash=image_hash)} if image_hash else fields), ""
     if role is UrlRole.TVI_FILE:
-        return {"fingerprints": {"table": body} if len(body) <= MAX_TVI_BYTES else {}}, ""
+        return {"fingerprints": PageFingerprints(tvi_table=body)} if len(body) <= MAX_TVI_BYTES else {}, ""
     hints, file_refs, description = parse_sitemap_response(url, body, charset)
     return {"sitemap_hints": hints, "file_refs": file_refs}, description

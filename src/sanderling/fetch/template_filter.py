@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sanderling.db.connection import close_on_finalize
 from sanderling.fingerprint.structure import compute_weighted_similarity, decode_features
 from sanderling.models import FetchBatch, FetchTask, Outcome, Reason, TemplateFilter, UrlRole, Visit
+from sanderling.page_fingerprints import PageFingerprints
 
 MAX_PARKED_AGE = 86_400.0  # seconds before a parked page must be fetched again
 MAX_PARKED_BYTES = 256 * 2**20
@@ -40,7 +41,7 @@ class TemplateMatcher:
         template_filter = self._filters.pop(visit.id, None)
         if template_filter is None or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
             return visit
-        if has_matching_structure(template_filter, visit.fingerprints.get("structure", b"")):
+        if has_matching_structure(template_filter, visit.fingerprints.structure or b""):
             return visit
         self._parked_pages.put(visit)
         return build_parked_visit(visit)
@@ -64,7 +65,7 @@ def build_parked_visit(visit: Visit, detail: str = "parked by the worker that fe
         record_id="",
         payload_digest="",
         sitemap_hints=(),
-        fingerprints={"structure": visit.fingerprints.get("structure", b"")},
+        fingerprints=PageFingerprints(structure=visit.fingerprints.structure or b""),
     )
 
 

@@ -66,10 +66,6 @@ def decode_features(fingerprint: bytes) -> frozenset[int]:
     return frozenset(pairs.union(block for block in blocks if block))
 
 
-def is_block_feature(feature: int) -> bool:
-    return feature < 1 << 16
-
-
 def build_pair_feature(left: int, right: int) -> int:
     return left << 16 | right
 

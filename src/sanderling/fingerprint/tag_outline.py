@@ -7,7 +7,6 @@ from operator import attrgetter, not_
 
 from msgspec import Struct
 from turbohtml import Node
-from xxhash import xxh3_64_intdigest
 
 from sanderling.html.parser import Document, Element
 
@@ -98,14 +97,6 @@ class TagOutline(Struct, frozen=True, array_like=True):
     depths: bytes
 
 
-class TagFingerprint(Struct, frozen=True, array_like=True):
-    """First letters, last letters, and, because `title` and `table` share both, a hash."""
-
-    first_letters: str
-    last_letters: str
-    tags_hash: int
-
-
 def build_outline(tree: Document, elements: list[Element], skipped_tags: frozenset[str] = frozenset()) -> TagOutline:
     """Build the outline of elements; children of skipped tags move up."""
     open_elements: list[object] = [tree, *[None] * (len(elements) + 1)]  # by depth: the last element and its ancestors
@@ -156,15 +147,6 @@ def build_pruned_outline(tree: Document) -> tuple[TagOutline, list[int]]:
     return build_outline(tree, elements, SKIPPED_TAGS), [skipped_counts[tag] for tag in SORTED_COSMETIC_TAGS]
 
 
-def fingerprint_tags(tags: list[str]) -> TagFingerprint:
-    """Reduce a sequence of tags to its letters."""
-    return TagFingerprint(
-        "".join(tag[0] for tag in tags),
-        "".join(tag[-1] for tag in tags),
-        xxh3_64_intdigest(" ".join(tags).encode("utf-8", "replace")),
-    )
-
-
 class _TagCodes(dict[str, int]):
     def __missing__(self, tag: str) -> int:
         return UNKNOWN_TAG_CODE
@@ -205,7 +187,3 @@ def resolve_tag_names(coded: CodedOutline) -> TagOutline:
     return TagOutline(
         [KNOWN_TAGS[code] if code != UNKNOWN_TAG_CODE else next(unknown_tags) for code in coded.tag_codes], coded.depths
     )
-
-
-def unpack_outline(data: bytes) -> TagOutline:
-    return resolve_tag_names(decode_outline(data))

@@ -103,15 +103,6 @@ class HostStore:
             counts[state] = counts.get(state, 0) + self.give_up(host, reason, state)
         return counts
 
-    def find_failed_hosts(self, hosts: Iterable[Host]) -> dict[Host, Reason]:
-        """Return those of these hosts that were given up, with the reason."""
-        failed = {}
-        for name in hosts:
-            row = self.db.execute("SELECT failure_reason FROM hosts WHERE name = ?", (name,)).fetchone()
-            if row and row[0]:
-                failed[name] = Reason(row[0])
-        return failed
-
     def reset_failed_hosts(self) -> None:
         """Reset every given-up host at the start of a run; a requested Retry-After still applies.
 

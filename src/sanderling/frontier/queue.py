@@ -68,18 +68,6 @@ class UrlQueue:
         even = limit // (EQUAL_SHARE_DIVISOR * len(found)) if self.host_preference is HostPreference.UNSEEN else 0
         return assign_shares_by_rank(self.db, found, limit, even, get_capacity)
 
-    def lease_urls(self, worker: str, limit: int, now: float) -> list[FetchBatch]:
-        """Lease up to `limit` of the best ready URLs to a worker."""
-        batches: list[FetchBatch] = []
-        for ready_host in self.find_ready_hosts([worker], now, limit):
-            if limit <= 0:
-                break
-            batch = self.lease_host(ready_host, worker, min(limit, ready_host.share), now)
-            if batch is not None:
-                batches.append(batch)
-                limit -= len(batch.tasks)
-        return batches
-
     def lease_host(self, ready_host: ReadyHost, worker: str, limit: int, now: float) -> FetchBatch | None:
         """Lease the best ready URLs of a host to a worker.
 
@@ -179,9 +167,6 @@ class UrlQueue:
     def _release(self, held_leases: Sequence[Lease]) -> int:
         leases.release_leases(self.db, held_leases)
         return len(held_leases)
-
-    def count_leased(self) -> int:
-        return int(self.db.execute("SELECT count(*) FROM leases").fetchone()[0])
 
     def count_queued(self) -> int:
         return int(self.db.execute("SELECT coalesce(sum(waiting), 0) FROM hosts").fetchone()[0])

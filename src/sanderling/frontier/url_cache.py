@@ -51,9 +51,6 @@ class UrlCache:
             self._evict()
         self.values[key] = before & ~VALUE_MASK | value
 
-    def get_occurrences(self, key: int) -> int:
-        return self.values.get(key, 0) // OCCURRENCE_UNIT
-
     def _evict(self) -> None:
         count = len(self.values) // EVICTION_DIVISOR
         for key in self._find_rarest(count) if self.policy is EvictionPolicy.LFU else list(islice(self.values, count)):

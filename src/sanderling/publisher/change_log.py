@@ -1,7 +1,7 @@
 """Record views, changes, deletions, and login requirements of a site in batches."""
 
 from collections import Counter
-from collections.abc import Mapping, Sized
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -158,13 +158,6 @@ def apply_robots_rules(db: Connection, site: PublishedSite, rules: PathRules, no
     with write_transaction(db):
         db.execute(APPLY_RULES, {"stamp": advance_commit_time(db, now)})
         db.execute("UPDATE facts SET rules = ?", (digest,))
-
-
-def record_changes(
-    db: Connection, site: PublishedSite, rules: PathRules, changed_pages: Mapping[str, int | None], now: int
-) -> int:
-    """Record changed or new pages with their modification times."""
-    return write_batch(db, site, rules, ActivityBatch(changed_pages=dict(changed_pages)), now)
 
 
 def purge_deletions(db: Connection, site: PublishedSite, now: int) -> int:

@@ -61,19 +61,6 @@ def is_newer(hint: RevisitHint, last_visit: float) -> bool:
     return hint.lastmod > 0 and get_latest_change_time(hint) > last_visit
 
 
-def get_changefreq_seconds(hint: RevisitHint) -> float:
-    return CHANGEFREQ_SECONDS.get(hint.changefreq.strip().lower(), CHANGEFREQ_SECONDS[DEFAULT_CHANGEFREQ])
-
-
-def compute_next_visit(hint: RevisitHint, last_visit: float | None, now: float) -> float:
-    """Return now for a new or modified page, infinity if lastmod is older than the copy, else by class (MIG)."""
-    if last_visit is None or is_newer(hint, last_visit):
-        return now
-    if hint.lastmod > 0:
-        return math.inf
-    return last_visit + get_changefreq_seconds(hint)
-
-
 def apply_sitemap_hint(history: VisitHistory, hint: RevisitHint | None, announcer: Announcer) -> VisitHistory:
     """Apply a sitemap entry to a history; None: the page is not listed."""
     bit = 1 << announcer

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from sanderling.db.connection import Connection
 from sanderling.fingerprint.minhash import SKETCH_SIZE, estimate_similarity
 from sanderling.models import Outcome, Url, UrlRole, Visit
+from sanderling.page_fingerprints import NO_FINGERPRINTS
 from sanderling.storage.catalog import PageState
 from sanderling.urls.normalize import resolve_url
 
@@ -34,10 +35,10 @@ NOTICE_NOTE = "shows the same notice as other pages of its host"
 
 def mark_soft_404(visit: Visit) -> Visit:
     """Mark a page that says with status 200 that it does not exist as missing."""
-    kind = visit.fingerprints.get("soft_error")
+    kind = visit.fingerprints.soft_error or b""
     if kind not in SOFT_404_NOTES or visit.outcome is not Outcome.FETCHED or visit.role is not UrlRole.PAGE:
         return visit
-    return replace(visit, outcome=Outcome.GONE, detail=SOFT_404_NOTES[kind], links=(), file_refs=(), fingerprints={})
+    return _as_missing(visit, SOFT_404_NOTES[kind])
 
 
 def mark_outages(
@@ -55,19 +56,19 @@ def mark_outages(
 def _is_outage(visit: Visit, latest: Mapping[int, PageState], load_fingerprint: Callable[[int, str], bytes]) -> bool:
     old = latest.get(visit.id)
     return (
-        visit.fingerprints.get("soft_error") == OUTAGE_KIND
+        visit.fingerprints.soft_error == OUTAGE_KIND
         and visit.outcome is Outcome.FETCHED
         and visit.role is UrlRole.PAGE
         and old is not None
         and old.digest != visit.digest
         and load_fingerprint(visit.id, "soft_error") != OUTAGE_KIND
-        and estimate_similarity(load_fingerprint(visit.id, "minhash"), visit.fingerprints.get("minhash", b""))
+        and estimate_similarity(load_fingerprint(visit.id, "minhash"), visit.fingerprints.minhash or b"")
         < SAME_TEXT_SIMILARITY
     )
 
 
 def _as_missing(visit: Visit, note: str) -> Visit:
-    return replace(visit, outcome=Outcome.GONE, detail=note, links=(), file_refs=(), fingerprints={})
+    return replace(visit, outcome=Outcome.GONE, detail=note, links=(), file_refs=(), fingerprints=NO_FINGERPRINTS)
 
 
 def find_moved_pages(
@@ -190,7 +191,9 @@ def fingerprint_visit(visit: Visit, stored_fingerprint: bytes) -> bytes:
     """Return the fingerprint of a visit: stored if unchanged, empty if nothing was seen."""
     if visit.outcome is Outcome.REDIRECT and (target := resolve_url(visit.url, visit.location)):
         return b">" + blake2b(target.url.encode(), digest_size=8).digest()
-    return visit.fingerprints.get("minhash", stored_fingerprint) if visit.outcome in CONTENT_OUTCOMES else b""
+    if visit.outcome not in CONTENT_OUTCOMES:
+        return b""
+    return stored_fingerprint if visit.fingerprints.minhash is None else visit.fingerprints.minhash
 
 
 def _is_same_text(first: bytes, second: bytes) -> bool:

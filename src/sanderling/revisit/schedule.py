@@ -167,11 +167,6 @@ class RevisitSchedule:
         """Load when pages are due; infinite: not before an announcement. Pages without a plan are left out."""
         return dict(select_by_ids(self.db, "SELECT url, due_at FROM due WHERE url IN ({})", url_ids))
 
-    def find_next_due_time(self) -> float | None:
-        """Return the earliest due time of all pages, or None if no page has a plan."""
-        found = self.db.execute("SELECT min(due_at) FROM due").fetchone()[0]
-        return None if found is None else float(found)
-
     def postpone(self, url_ids: Sequence[int], until: float, reason: str) -> None:
         """Set the due time of pages that cannot be visited now."""
         self.db.executemany(

@@ -9,7 +9,6 @@ from sanderling.http.content_type import HTML_TYPES, UNKNOWN_TYPES
 from sanderling.models import Outcome, Reason, Visit
 
 SQL_CHUNK_SIZE = 400
-TRANSIENT_FINGERPRINTS = ("before", "after", "undated")  # used to compare pages, not stored
 NOINDEX_FROM_PAGE, NOINDEX_FROM_HEADER = 1, 2  # bits of `noindex`: robots meta tag, X-Robots-Tag
 MISSES_UNTIL_GONE = 2  # consecutive misses after which a stored page counts as gone
 STATUS_NOT_FOUND = 404  # stored for soft 404s too
@@ -226,14 +225,10 @@ class PageCatalog:
             ))  # fmt: skip
             if visit.outcome in (Outcome.FETCHED, Outcome.REDIRECT) and (row.has_changed or previous_state is None):
                 pages.append(_build_page_row(row, previous_state, visit_id, changed))
-                was_compared = bool({"page", "after"} & {*visit.fingerprints})
-                if previous_state is not None and visit.outcome is Outcome.FETCHED and not was_compared:
+                is_fetched_again = previous_state is not None and visit.outcome is Outcome.FETCHED
+                if is_fetched_again and not visit.fingerprints.is_comparison:
                     stale_fingerprints.append((visit.id,))  # they belong to another version
-                fingerprints += [
-                    (visit.id, kind, value)
-                    for kind, value in visit.fingerprints.items()
-                    if kind not in TRANSIENT_FINGERPRINTS
-                ]
+                fingerprints += [(visit.id, kind, value) for kind, value in visit.fingerprints.list_stored()]
                 if visit.outcome is Outcome.FETCHED and row.identical_body is None and visit.digest and row.length:
                     digests.append((compute_digest_prefix(visit.digest), visit_id))
             elif previous_state is not None and visit.outcome is not Outcome.RETRY:

@@ -134,10 +134,6 @@ class LocalEngine:
                     reports.append(WorkerLost(handle.name))
         return reports
 
-    def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        handle = self.workers.get(worker)
-        return handle.heartbeat if handle else None
-
     def _remove_worker(self, handle: _WorkerHandle) -> None:
         self.workers.pop(handle.name, None)
         self.selector.unregister(handle.sock)

@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from sanderling.content.soft_404 import detect_soft_error
 from sanderling.fetch.fetch_loop import FetchLoop
@@ -20,6 +21,7 @@ from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult
 from sanderling.html.text import extract_raw_text
 from sanderling.models import StoredVersion, WorkerReport
+from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.runtime.memory import freeze_loaded_modules, reduce_gc_frequency
 from sanderling.urls.content_pattern import has_variable_part, hash_content_pattern
 from sanderling.workers.worker_protocol import (
@@ -43,21 +45,22 @@ MAX_COUNTED_PATTERNS = 20_000
 TURN_SECONDS = 0.02  # of the fetch loop, between two checks for commands
 
 
-def compute_fingerprints(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
+def compute_fingerprints(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> PageFingerprints:
     """Compute the fingerprints of a page; compare in detail only if it changed."""
-    fingerprints = {"structure": fingerprint_structure(page)}
+    structure, comparison = fingerprint_structure(page), NO_FINGERPRINTS
     if fingerprint_input.is_changed:
-        fingerprints |= _fingerprint_changes(page, fingerprint_input)
+        comparison = _fingerprint_changes(page, fingerprint_input)
     if fingerprint_input.url and has_variable_part(fingerprint_input.url):
-        fingerprints |= _fingerprint_undated_content(page, fingerprint_input)
+        comparison = replace(comparison, undated=_fingerprint_undated_content(page, fingerprint_input))
     if isinstance(page, ScanResult):
-        fingerprints["text"], fingerprints["minhash"] = page.text_fingerprints
-        return fingerprints
+        text_hash, minhash = page.text_fingerprints
+        return replace(comparison, structure=structure, text=text_hash, minhash=minhash)
     text = extract_raw_text(page)  # last: it modifies the tree
-    fingerprints["text"], fingerprints["minhash"] = fingerprint_text(text)
+    text_hash, minhash = fingerprint_text(text)
+    fingerprints = replace(comparison, structure=structure, text=text_hash, minhash=minhash)
     soft_error = detect_soft_error(page, text, fingerprint_input.body if fingerprint_input.is_changed else None)
     if soft_error or fingerprint_input.is_changed:  # the last version may have been a soft error
-        fingerprints["soft_error"] = (soft_error or "").encode()
+        return replace(fingerprints, soft_error=(soft_error or "").encode())
     return fingerprints
 
 
@@ -75,21 +78,21 @@ class _PatternPages(Counter[int]):
 _pattern_pages = _PatternPages()
 
 
-def _fingerprint_undated_content(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
+def _fingerprint_undated_content(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> bytes | None:
     """Hash what a page says apart from its date and its URL: a program may make any number of such pages.
 
-    Empty for the first pages of a pattern, which do not need it.
+    None: the page is too large. Empty for the first pages of a pattern, which do not need it.
     """
     if len(fingerprint_input.body) > MAX_BODY_SIZE:
-        return {}
+        return None
     if _pattern_pages.count(fingerprint_input.url) <= FIRST_PAGES:
-        return {"undated": b""}
+        return b""
     from sanderling.fingerprint.undated_content import hash_undated_content  # most crawls do not need its word lists
 
-    return {"undated": hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)}
+    return hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)
 
 
-def _fingerprint_changes(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> dict[str, bytes]:
+def _fingerprint_changes(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> PageFingerprints:
     """Compute the fingerprints that describe the difference to the previous version."""
     from sanderling.fingerprint.fast.compare import (
         UNCHANGED_FINGERPRINTS,

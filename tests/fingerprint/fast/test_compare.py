@@ -13,6 +13,7 @@ from sanderling.fingerprint.fast.compare import (
 from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
 from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint
 from sanderling.html.parser import parse_html
+from sanderling.page_fingerprints import PageFingerprints
 
 TEXT = "Sanderlings run along the edge of the waves and pick up what the water leaves behind, number {0}."
 
@@ -81,7 +82,7 @@ def test_equal_stable_hashes_skip_the_comparison() -> None:
     )
     other_charset = PreviousVersion(old, "latin-1", stable_hash=compute_stable_hash(new))
     pair = build_comparison_fingerprints(parse_html(new), new, other_charset)
-    assert pair["before"] == pair["page"]
+    assert pair.before == pair.page
 
 
 def test_lazily_loaded_image_is_compared() -> None:
@@ -174,27 +175,24 @@ def test_line_ends_make_no_difference() -> None:
 def test_full_fingerprint_is_stored_until_it_is_outdated() -> None:
     words, tags = PAGE.replace(b"number 7", b"numeral 7"), PAGE.replace(b"<h2>", b"<h3>")
     full = encode_fingerprint(fingerprint_page(parse_html(tags)))
-    assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == {"page": full}
+    assert build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(b"")) == PageFingerprints(page=full)
     first = build_comparison_fingerprints(parse_html(tags), tags, PreviousVersion(PAGE, "utf-8"))
-    assert first["page"] == full
-    assert set(first) == {"before", "page"}
+    assert (first.page, first.before is None, first.after) == (full, False, None)
     assert build_comparison_fingerprints(
         parse_html(tags), tags, PreviousVersion(PAGE, "utf-8", has_fingerprint=True)
-    ) == {"page": full}
-    assert set(build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8"))) == {
-        "before",
-        "after",
-    }
+    ) == PageFingerprints(page=full)
+    pair = build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8"))
+    assert (pair.page, pair.before is None, pair.after is None) == (None, False, False)
     assert (
-        build_comparison_fingerprints(parse_html(words), words, PreviousVersion(PAGE, "utf-8", has_fingerprint=True))[
-            "page"
-        ]
+        build_comparison_fingerprints(
+            parse_html(words), words, PreviousVersion(PAGE, "utf-8", has_fingerprint=True)
+        ).page
         == b""
     )
     last, token = (PAGE.replace(b"<nav>", b'<nav data-time="%d">' % time) for time in (1799999999, 1800000000))
     same = build_comparison_fingerprints(parse_html(token), token, PreviousVersion(last, "utf-8", has_fingerprint=True))
-    assert set(same) == {"before", "after"}  # the stored fingerprint stays valid
-    assert decode_fingerprint(same["before"]) == decode_fingerprint(same["after"])
+    assert same.page is None, "the stored fingerprint stays valid"
+    assert decode_fingerprint(same.before or b"") == decode_fingerprint(same.after or b"")
 
 
 EDITS = st.lists(

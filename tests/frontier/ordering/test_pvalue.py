@@ -1,15 +1,10 @@
 """IPC Tables 1 and 2, and the allocator."""
 
+from experiments.paper_methods import interleave_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.frontier.ordering.pvalue import (
-    compute_pvalue,
-    estimate_forward_links,
-    interleave_lists,
-    sort_by_value,
-    split_evenly,
-)
+from sanderling.frontier.ordering.pvalue import compute_pvalue, estimate_forward_links, sort_by_value, split_evenly
 
 # IPC Table 1 as printed: page, forward links; all back links are 0.
 TABLE_1 = [

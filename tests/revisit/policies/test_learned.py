@@ -4,6 +4,7 @@ import random
 import re
 
 import pytest
+from benchmarks.lib.memory_plan_store import MemoryPlanStore
 from benchmarks.revisit.histories import DAY, Life, Trace
 from benchmarks.revisit.synthetic_histories import DAYS, START, history
 from benchmarks.revisit.trace_replay import Crawler, Oracle, replay
@@ -11,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.revisit.intervals import CheckInterval, RevisitBudget
-from sanderling.revisit.plan_store import MemoryPlanStore
 from sanderling.revisit.planner import Planner
 from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.visit_history import Observation

@@ -1,9 +1,9 @@
 """All policies through their common interface."""
 
 import pytest
+from benchmarks.lib.memory_plan_store import MemoryPlanStore
 
 from sanderling.revisit.intervals import SHORTEST_INTERVAL
-from sanderling.revisit.plan_store import MemoryPlanStore
 from sanderling.revisit.planner import MAX_INTERVAL, Planner
 from sanderling.revisit.policies.policy import format_days
 from sanderling.revisit.policies.policy_registry import POLICIES

@@ -12,7 +12,6 @@ from sanderling.search.feedback.apriori import (  # fmt: skip
     compute_page_weight,
     compute_pattern_weight,
     find_frequent_sets,
-    find_rules,
 )
 
 # MIG Tables 6.2-6.5: actions of 15 users on page P1 (8 bookmark, 1 scroll, 10 save, ...).
@@ -86,13 +85,3 @@ def test_frequent_sets_of_groceries(groceries: list[list[str]], suites: Path) ->
     known = json.loads((suites / "baskets" / "groceries_frequent_0.01.json").read_text())
     found = find_frequent_sets(groceries, compute_min_count(0.01, len(groceries)))
     assert found == {frozenset(row["items"]): row["count"] for row in known}
-
-
-@pytest.mark.parametrize(
-    ("support", "confidence", "expected"), [(0.001, 0.5, 5668), (0.001, 0.8, 410), (0.006, 0.25, 463), (0.01, 0.5, 15)]
-)
-def test_number_of_rules_of_groceries(
-    support: float, confidence: float, expected: int, groceries: list[list[str]]
-) -> None:
-    counts = find_frequent_sets(groceries, compute_min_count(support, len(groceries)))
-    assert sum(1 for _ in find_rules(counts, confidence)) == expected

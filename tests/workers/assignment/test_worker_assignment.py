@@ -1,6 +1,7 @@
 """Tasks, measurements and choice of workers."""
 
-from sanderling.clock import SimulatedClock
+from tests.support.simulated_clock import SimulatedClock
+
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Url, Visit
 from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.strategies import build_named_strategy

@@ -21,6 +21,7 @@ from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSe
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt, Url
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages
@@ -270,7 +271,7 @@ def test_dictionary_is_stored_before_the_end_is_reported(tmp_path: Path, monkeyp
     monkeypatch.setattr(MigrantClient, "_enqueue", record)
     monkeypatch.setattr(SiteDictionary, "save", lambda _self, content: order.append("stored" if content else "empty"))
     with Web({"/": html(text="one")}) as web, serving(tmp_path / "server", SiteRules(web.root)) as address:
-        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), lambda _tree, _changed: {}, address)
+        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), skip_fingerprints, address)
         fetch_loop.submit(FetchBatch(Host(web.root), (FetchTask(1, 1, Url(web.root + "/")),)))
         while fetch_loop.load:
             fetch_loop.run_for(1.0)

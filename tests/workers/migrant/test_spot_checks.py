@@ -15,6 +15,7 @@ from tests.support.site import html, tree
 from tests.workers.migrant.test_proxy import load_stored, run_crawl
 
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.response_processor import skip_fingerprints
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, StoredVersion, Url, Visit
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.workers.migrant import site_walk
@@ -80,7 +81,7 @@ def build_checks(web: Web, address: MigrantAddress, check_interval: int = 200) -
     spot_checks = SpotChecks(
         MigrantAddress(address.url, address.key_file, check_interval=check_interval),
         FetchSettings(allow_private=True),
-        lambda _t, _c: {},
+        skip_fingerprints,
     )
     tasks = [FetchTask(n, n, Url(web.root + path), digest=b"old") for n, path in enumerate(web.pages)]
     spot_checks.add_site(FetchBatch(Host(web.root), (), delay_seconds=0.0))
@@ -169,7 +170,7 @@ def test_cancel_returns_tasks_of_distrusted_sites(tmp_path: Path) -> None:
     with Web(tree(5)) as web, serving(tmp_path / "server", SiteRules(web.root)) as address:
         (tmp_path / DISTRUSTED_FILE).write_text(f"{address.receiver} {web.root}\n")
         distrusted = MigrantAddress(address.url, address.key_file, dictionary_folder=str(tmp_path))
-        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), lambda _t, _c: {}, distrusted)
+        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), skip_fingerprints, distrusted)
         tasks = tuple(FetchTask(n, n, Url(web.root + path)) for n, path in enumerate(web.pages))
         fetch_loop.submit(FetchBatch(Host(web.root), tasks, delay_seconds=0.0))
         assert sorted(visit.id for visit in fetch_loop.cancel()) == [0, 1, 2, 3, 4]
@@ -216,7 +217,7 @@ def test_tasks_are_returned_if_the_migrant_fails_during_a_check(
     monkeypatch.setattr(MigrantRequests, "send_request", fail_later)
     with Web(tree(5)) as web, serving(tmp_path / "server", SiteRules(web.root)) as address:
         checked = MigrantAddress(address.url, address.key_file, check_interval=200)
-        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), lambda _t, _c: {}, checked)
+        fetch_loop = RemoteFetchLoop(FetchSettings(allow_private=True), skip_fingerprints, checked)
         tasks = tuple(FetchTask(n, n, Url(web.root + path), digest=b"old") for n, path in enumerate(web.pages))
         fetch_loop.submit(FetchBatch(Host(web.root), tasks, delay_seconds=0.0))
         visits = list[Visit]()

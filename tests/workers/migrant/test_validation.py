@@ -5,6 +5,7 @@ import math
 import pytest
 
 from sanderling.models import FetchTask, Host, Link, Outcome, Reason, RobotsTxt, Url, Visit
+from sanderling.page_fingerprints import PageFingerprints
 from sanderling.workers.migrant.messages import FilteredMessage, MissedMessage, RobotsMessage
 from sanderling.workers.migrant.validation import sanitize_line, validate_filtered, validate_missed, validate_robots
 
@@ -48,7 +49,7 @@ def test_filtered_page_keeps_only_title_structure_and_links() -> None:
             Link(Url("http://A.example:80/b/../c")),
             Link(Url("javascript:x"), "http://b.example/"),
         ),
-        fingerprints={"structure": b"s" * 10**6, "minhash": b"x"},
+        fingerprints=PageFingerprints(structure=b"s" * 10**6, minhash=b"x"),
         digest=b"d",
         response_record=b"r",
     )
@@ -57,7 +58,7 @@ def test_filtered_page_keeps_only_title_structure_and_links() -> None:
     assert [link.url for link in visit.links] == ["http://a.example/c", "http://b.example/"]
     assert (visit.status, visit.duration_seconds, visit.digest, visit.response_record) == (200, 0.0, b"", b"")
     assert len(visit.title) <= 500
-    assert set(visit.fingerprints) == {"structure"}
+    assert visit.fingerprints == PageFingerprints(structure=visit.fingerprints.structure)
 
 
 def test_detail_is_a_single_printable_line() -> None:

@@ -115,5 +115,5 @@ def write_pages(pages: ArchivedPages, previous: Mapping[int, PageState], context
         context.near_duplicates.defer()
     unique = [row.visit for row in pages.rows if 200 <= row.visit.status < 300 and row.identical_body is None]
     context.near_duplicates.add(
-        [(visit.id, visit.fingerprints["minhash"]) for visit in unique if "minhash" in visit.fingerprints]
+        [(visit.id, sketch) for visit in unique if (sketch := visit.fingerprints.minhash) is not None]
     )

@@ -101,10 +101,10 @@ def _diff_visit(visit: Visit, old: PageState, context: CrawlContext) -> Fingerpr
 
     Returns None if either is not HTML. A worker sends both fingerprints, unless it could not read the last version.
     """
-    new = visit.fingerprints.get("after") or visit.fingerprints.get("page", b"")
+    new = visit.fingerprints.after or visit.fingerprints.page or b""
     if not new or not old.was_html:
         return None
-    before = visit.fingerprints.get("before") or context.storage.catalog.load_fingerprint(visit.id, "page")
+    before = visit.fingerprints.before or context.storage.catalog.load_fingerprint(visit.id, "page")
     if not is_current_fingerprint(before) and (location := context.storage.catalog.find_body_location(old.visit_id)):
         from sanderling.fingerprint.build import fingerprint_page
         from sanderling.html.parser import parse_html  # imported late: most crawls do not need the parser here

@@ -57,7 +57,7 @@ class DiscoveredUrl(Struct, frozen=True, gc=False):
     def to_found_url(self, url: Url, backlink_count: int = 1) -> FoundUrl:
         page = self.page
         links = len(page.links) if self.source is LINK else 1
-        relevance = get_relevance(page) if page.fingerprints else 0.0
+        relevance = get_relevance(page)
         return FoundUrl(
             url,
             self.depth,
@@ -74,7 +74,7 @@ class DiscoveredUrl(Struct, frozen=True, gc=False):
 
 def get_relevance(page: Visit) -> float:
     """Return the topic relevance of a page, 0 in unfocused crawls."""
-    packed = page.fingerprints.get("relevance")
+    packed = page.fingerprints.relevance
     return unpack_relevance(packed) if packed else 0.0
 
 

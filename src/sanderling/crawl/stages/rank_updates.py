@@ -38,7 +38,7 @@ def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, i
                 get_relevance(visit),
                 [link.topic_score for link in links.links] if is_focused else (),
                 visit.title,
-                visit.fingerprints.get("structure", b""),
+                visit.fingerprints.structure or b"",
                 links,
             )
         )
@@ -50,7 +50,7 @@ def _learn_parked(
 ) -> None:
     """Teach parked pages: their links count as if they were stored."""
     context.storage.catalog.store_fingerprints(
-        [(visit.id, kind, fingerprint) for visit in parked for kind, fingerprint in visit.fingerprints.items()]
+        [(visit.id, kind, fingerprint) for visit in parked for kind, fingerprint in visit.fingerprints.list_stored()]
     )
     for visit in parked:
         links = resolve_link_ids(visit.links, ids)
@@ -61,7 +61,7 @@ def _learn_parked(
                 links.targets,
                 leases[visit.id].rank,
                 title=visit.title,
-                structure_fingerprint=visit.fingerprints.get("structure", b""),
+                structure_fingerprint=visit.fingerprints.structure or b"",
                 links=links,
                 is_parked=True,
             )

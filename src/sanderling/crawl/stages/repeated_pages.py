@@ -2,7 +2,7 @@
 
 from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.visit_batch import VisitBatch
-from sanderling.fetch.process import UNCHANGED_DETAIL
+from sanderling.fetch.response_processor import UNCHANGED_DETAIL
 from sanderling.frontier.pattern_store import save_changed_patterns, skip_queued_urls
 from sanderling.models import Outcome, UrlRole, Visit
 from sanderling.urls.content_pattern import hash_content_pattern
@@ -33,7 +33,9 @@ def record_repeated_content(batch: VisitBatch, context: CrawlContext) -> None:
 
 def _get_content_hash(visit: Visit) -> bytes:
     """Return the hash of the undated content, else of the text, else of the body. Empty: not compared."""
-    return visit.fingerprints.get("undated", visit.fingerprints.get("text", visit.digest))
+    fingerprints = visit.fingerprints
+    known = (fingerprints.undated, fingerprints.text, visit.digest)
+    return next(value for value in known if value is not None)
 
 
 def _stop_pattern(visit: Visit, batch: VisitBatch, context: CrawlContext) -> None:

@@ -71,7 +71,7 @@ def _record_replacement(visit: Visit, old: PageState, catalog: PageCatalog, chan
     if not resource_type or not page_ids:
         return 0
     distance = compute_image_distance(
-        catalog.load_fingerprint(visit.id, "image_hash"), visit.fingerprints.get("image_hash", b"")
+        catalog.load_fingerprint(visit.id, "image_hash"), visit.fingerprints.image_hash or b""
     )
     change = ResourceChange(visit.url, resource_type, distance)
     changed = load_urls(catalog.db, page_ids) if len(page_ids) <= MAX_USING_PAGES else {visit.id: visit.url}

@@ -86,7 +86,7 @@ def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlCo
             status=304,
             detail="according to its TVI file",
         )
-    table = parse_table(tvi_visit.fingerprints.get("table", b"")) if tvi_visit.outcome is Outcome.FETCHED else None
+    table = parse_table(tvi_visit.fingerprints.tvi_table or b"") if tvi_visit.outcome is Outcome.FETCHED else None
     location = context.storage.catalog.find_body_location(old.visit_id)
     if table is None or location is None or not old.is_present:
         return None

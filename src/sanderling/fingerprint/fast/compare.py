@@ -24,12 +24,12 @@ from sanderling.fingerprint.fast.text_edits import TextEdit, restore_old_texts
 from sanderling.fingerprint.main_assets import hash_main_assets
 from sanderling.fingerprint.model import encode_fingerprint
 from sanderling.html.parser import Document, parse_html
+from sanderling.page_fingerprints import PageFingerprints
 
 EQUAL_PAIR = FingerprintPair(EMPTY_FINGERPRINT, EMPTY_FINGERPRINT)
-UNCHANGED_FINGERPRINTS = {
-    "before": encode_fingerprint(EMPTY_FINGERPRINT),
-    "after": encode_fingerprint(EMPTY_FINGERPRINT),
-}  # of two versions without visible differences
+UNCHANGED_FINGERPRINTS = PageFingerprints(
+    before=encode_fingerprint(EMPTY_FINGERPRINT), after=encode_fingerprint(EMPTY_FINGERPRINT)
+)  # of two versions without visible differences
 
 
 class PreviousVersion(Struct, frozen=True):
@@ -39,16 +39,17 @@ class PreviousVersion(Struct, frozen=True):
     stable_hash: bytes = b""  # of the version after it; set if that of this version is unknown
 
 
-def build_comparison_fingerprints(tree: Document, body: bytes, previous: PreviousVersion) -> dict[str, bytes]:
-    """Build the fingerprint to store (`signature`) and those to compare (`before`, `after`)."""
+def build_comparison_fingerprints(tree: Document, body: bytes, previous: PreviousVersion) -> PageFingerprints:
+    """Build the fingerprint to store (`page`) and those to compare (`before`, `after`)."""
     pair = _compare_bytes(tree, body, previous) if previous.body else None
     if pair is not None:
-        fingerprints = {"before": encode_fingerprint(pair.old), "after": encode_fingerprint(pair.new)}
-        return fingerprints | {"page": b""} if previous.has_fingerprint and pair.old != pair.new else fingerprints
-    fingerprints = {"page": encode_fingerprint(fingerprint_page(tree))}
+        is_outdated = previous.has_fingerprint and pair.old != pair.new
+        before, after = encode_fingerprint(pair.old), encode_fingerprint(pair.new)
+        return PageFingerprints(before=before, after=after, page=b"" if is_outdated else None)
+    fingerprints = PageFingerprints(page=encode_fingerprint(fingerprint_page(tree)))
     if previous.body and not previous.has_fingerprint:
         old_tree = parse_html(previous.body, previous.charset)
-        fingerprints["before"] = encode_fingerprint(fingerprint_page(old_tree))
+        return replace(fingerprints, before=encode_fingerprint(fingerprint_page(old_tree)))
     return fingerprints
 
 

@@ -1,7 +1,7 @@
 """P-value ordering (IPC): value pages by links, split them into three lists, interleave the lists 4:2:1."""
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -36,15 +36,6 @@ def split_evenly(ranked: Sequence[T], parts: int = len(LIST_SHARES)) -> list[Seq
     size, extra = divmod(len(ranked), parts)
     ends = [size * part + min(part, extra) for part in range(parts + 1)]
     return [ranked[start:end] for start, end in pairwise(ends)]
-
-
-def interleave_lists(lists: Sequence[Iterable[T]], shares: Sequence[int] = LIST_SHARES) -> Iterator[T]:
-    """Yield 4, 2 and 1 items from the three lists in turn until all are empty."""
-    queues = [deque(items) for items in lists]
-    while any(queues):
-        for queue, share in zip(queues, shares, strict=True):
-            for _ in range(min(share, len(queue))):
-                yield queue.popleft()
 
 
 MAX_SAMPLES_PER_HOST = 31

@@ -52,17 +52,6 @@ def _extend_sets(
             yield from _extend_sets(found, longer, min_count)
 
 
-def find_rules(
-    counts: Mapping[frozenset[Item], int], min_confidence: float
-) -> Iterator[tuple[frozenset[Item], Item, float]]:
-    """Yield (set, implied item, confidence)."""
-    for whole, count in counts.items():
-        for item in whole if len(whole) > 1 else ():
-            confidence = count / counts[whole - {item}]
-            if confidence >= min_confidence - _EPSILON:
-                yield whole - {item}, item, confidence
-
-
 def compute_confidences(pattern: Collection[int], counts: Mapping[frozenset[int], int]) -> dict[tuple[int, ...], float]:
     """Compute support(F) / support(s) for every proper subset s of F."""
     support = counts[frozenset(pattern)]

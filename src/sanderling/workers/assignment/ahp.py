@@ -45,12 +45,6 @@ def compute_eigenvector(matrix: Matrix, tolerance: float = TOLERANCE) -> tuple[V
     return weights, total
 
 
-def compute_row_averages(matrix: Matrix) -> Vector:
-    """Compute weights as row means of the column-normalized matrix, as the thesis describes."""
-    totals = compute_column_sums(matrix)
-    return tuple(sum(cell / total for cell, total in zip(row, totals, strict=True)) / len(matrix) for row in matrix)
-
-
 def compute_column_sums(matrix: Matrix) -> Vector:
     return tuple(sum(column) for column in zip(*matrix, strict=True))
 
@@ -73,13 +67,6 @@ def compute_alonso_lamata_ratio(matrix: Matrix) -> float:
     """Compute the consistency ratio of Alonso and Lamata, which MIG 4.4-4.9 prints."""
     order = len(matrix)
     return (compute_eigenvector(matrix)[1] - order) / (2.7699 * order - 4.3513 - order) if order > 2 else 0.0
-
-
-def compute_thesis_ratio(matrix: Matrix, weights: Vector) -> float:
-    """Compute the ratio from column sums, which rejects some valid matrices."""
-    order = len(matrix)
-    largest: float = sum(map(mul, compute_column_sums(matrix), weights))
-    return (largest - order) / (order - 1) / RANDOM_INDEX[order]
 
 
 def validate_matrix(matrix: Matrix, names: Sequence[str]) -> Matrix:

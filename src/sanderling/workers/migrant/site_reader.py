@@ -27,6 +27,7 @@ from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, RobotsTxt, Visit
+from sanderling.page_fingerprints import PageFingerprints
 from sanderling.urls.normalize import get_host
 from sanderling.warc.http_head import build_stored_head
 from sanderling.workers.migrant.owner_rules import SiteRules, list_request_urls
@@ -205,5 +206,5 @@ def open_site_reader(site: SiteRules, user_agent: str, needs_structure: bool = F
     return (FileSiteReader if site.root else HttpSiteReader)(site, user_agent, fingerprinter)
 
 
-def _fingerprint_structure(page: Document | ScanResult, _fingerprint_input: FingerprintInput) -> dict[str, bytes]:
-    return {"structure": fingerprint_structure(page)}
+def _fingerprint_structure(page: Document | ScanResult, _fingerprint_input: FingerprintInput) -> PageFingerprints:
+    return PageFingerprints(structure=fingerprint_structure(page))

@@ -158,7 +158,7 @@ class SiteWalk:
         template_filter = self.request.template_filter
         if template_filter is None or visit.outcome is not Outcome.FETCHED or self.known_digests[visit.id]:
             return False
-        return not has_matching_structure(template_filter, visit.fingerprints.get("structure", b""))
+        return not has_matching_structure(template_filter, visit.fingerprints.structure or b"")
 
     def _enqueue_links(self, visit: Visit) -> None:
         """Enqueue new links within the site. Redirects are followed by the crawler."""

@@ -4,6 +4,7 @@ Pages need no validation: the crawler parses and fingerprints them itself.
 """
 
 from sanderling.models import FetchTask, Link, Outcome, Reason, RobotsTxt, Visit
+from sanderling.page_fingerprints import PageFingerprints
 from sanderling.urls.normalize import normalize_url
 from sanderling.workers.migrant.messages import FilteredMessage, MissedMessage, RobotsMessage
 
@@ -46,7 +47,7 @@ def validate_filtered(message: FilteredMessage, task: FetchTask, now: float, det
         Link(url.url, url.distinct_request_url, sanitize_line(link.anchor), link.nofollow)
         for url, link in normalized if url is not None
     )  # fmt: skip
-    structure = received.fingerprints.get("structure", b"")[:MAX_FINGERPRINT_BYTES]
+    structure = (received.fingerprints.structure or b"")[:MAX_FINGERPRINT_BYTES]
     return Visit(
         task.id,
         task.token,
@@ -60,5 +61,5 @@ def validate_filtered(message: FilteredMessage, task: FetchTask, now: float, det
         title=sanitize_line(received.title, MAX_TITLE_LENGTH),
         nofollow=received.nofollow,
         links=links,
-        fingerprints={"structure": structure},
+        fingerprints=PageFingerprints(structure=structure),
     )

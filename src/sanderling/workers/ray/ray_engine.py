@@ -112,9 +112,6 @@ class RayEngine:
             self.heartbeats.pop(worker, None)
             self._send_driver_command(DisposeCommand(worker))
 
-    def get_heartbeat(self, worker: str) -> Heartbeat | None:
-        return self.heartbeats.get(worker)
-
     def receive_reports(self, timeout: float) -> list[WorkerReport | WorkerLost]:
         """Return the reports received within the timeout. A lost worker is reported once."""
         if self.driver is None and time.monotonic() >= self.retry_at:
