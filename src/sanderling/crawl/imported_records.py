@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sanderling.errors import CollectionError
 from sanderling.fetch.host_queue import parse_endpoint
-from sanderling.fetch.process import ResponseProcessor, VisitFields
+from sanderling.fetch.response_processor import ResponseProcessor, VisitFields
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.models import FetchTask, UrlRole, Visit
 from sanderling.storage.import_queue import QueuedImport

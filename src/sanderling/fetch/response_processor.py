@@ -92,7 +92,7 @@ class ResponseProcessor:
             visit_fields["head"] = build_stored_head(b"".join(response.head_lines), 0)
             self._read_robots_tag(fields, visit_fields, fetched_at)
         elif is_complete:
-            visit_fields.update(self._record_packer.pack(task, response, fetched_at))
+            self._pack_records(task, response, visit_fields, fetched_at)
             if 300 <= status < 400 and result.outcome is Outcome.FAILED and task.role is UrlRole.PAGE:
                 self._read_choice_links(response, fields, visit_fields, fetched_at)
         return Visit(
@@ -137,9 +137,7 @@ class ResponseProcessor:
             return ResponseClass(Outcome.FETCHED, detail=UNCHANGED_DETAIL)
         if task.role is UrlRole.REQUISITE and not is_requisite_type(visit_fields["mime"]):
             return ResponseClass(Outcome.SKIPPED, Reason.MEDIA_TYPE, f"not part of a page: {visit_fields['mime']}")
-        visit_fields.update(
-            self._record_packer.pack(task, response, fetched_at, digest if body is response.body else b"")
-        )
+        self._pack_records(task, response, visit_fields, fetched_at, digest if body is response.body else b"")
         if task.role is not UrlRole.PAGE:
             from sanderling.fetch.sitemap_response import parse_non_page  # rarely needed
 
@@ -244,8 +242,8 @@ class ResponseProcessor:
             visit_fields["requisites"] = resolve_page_requisites(page, metadata.base_url, metadata.encoding)
         fingerprints = self._compute_fingerprints(page, fingerprint_input)
         if fingerprint_input.is_changed:
-            stable_hash = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
-            fingerprints = replace(fingerprints, stable_hash=stable_hash)
+            packed = pack_stable_hash(fingerprint_input.stable_hash, visit_fields["digest"])
+            fingerprints = replace(fingerprints, stable_hash=packed)
         score_link = None
         if topic and isinstance(page, Document):
             relevance = pack_relevance(score_page_relevance(topic, page, metadata.title))
@@ -262,19 +260,14 @@ class ResponseProcessor:
         return extract_metadata(page, url, bool(self._settings.parking_folder), self._agent)
 
     def _resolve_page_links(
-        self,
-        page: Document | ScanResult,
-        url: str,
-        extracted: PageMetadata,
-        visit_fields: VisitFields,
+        self, page: Document | ScanResult, url: str, extracted: PageMetadata, visit_fields: VisitFields,
         score_link: LinkScorer | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Resolve the links of page and headers, packed in C where possible."""
         nofollow, header_links = visit_fields["nofollow"], visit_fields.get("links", ())
         if isinstance(page, ScanResult):
-            packed = (
-                pack_scanned_links(extracted, page, url, nofollow) if self._packs_links and not header_links else None
-            )
+            can_pack = self._packs_links and not header_links
+            packed = pack_scanned_links(extracted, page, url, nofollow) if can_pack else None
             if packed is not None:
                 visit_fields["links"] = packed
                 return
@@ -289,6 +282,16 @@ class ResponseProcessor:
             is_different or self._topic_scorer or self._settings.extracts_requisites or self._settings.parking_folder
         )
         return not needs_tree and self._agent.lower() not in IGNORED_META_NAMES
+
+    def _pack_records(
+        self,
+        task: FetchTask,
+        response: FetchResponse,
+        visit_fields: VisitFields,
+        fetched_at: float,
+        digest: bytes = b"",
+    ) -> None:
+        visit_fields.update(self._record_packer.pack(task, response, fetched_at, digest))
 
 
 def build_unfetched_visit(
