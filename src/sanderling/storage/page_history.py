@@ -181,8 +181,7 @@ def load_change_classes(db: Connection) -> Iterator[tuple[str, str]]:
     """Yield URL and change class of every stored page."""
     rows = db.execute(
         f"SELECT h.name || u.path, p.first_seen, p.last_visit, p.visits, {COUNT_CHANGES_SQL},"
-        " coalesce(t.changefreq, '')"
-        " FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        " coalesce(t.changefreq, '') FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
         " LEFT JOIN sitemap_hints AS t ON t.url = p.url"
         " WHERE u.role = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.url"
     )

@@ -69,7 +69,9 @@ def refresh_all(folder: Path, render: str = "auto") -> RefreshSummary:
 def load_rendering(folder: Path, url: str) -> PageRendering | None:
     with open_collection_read_only(folder) as collection:
         id_, _ = resolve_known_url(collection, url)
-        row = collection.db.execute("SELECT value FROM marks WHERE url = ? AND kind = ?", (id_, RENDERING)).fetchone()
+        row = collection.db.execute(
+            "SELECT value FROM fingerprints WHERE url = ? AND kind = ?", (id_, RENDERING)
+        ).fetchone()
     return decode_rendering(row[0]) if row else None
 
 

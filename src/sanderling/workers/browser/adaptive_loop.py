@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.fetch.process import Fingerprinter
 from sanderling.fetch.response import decode_header
+from sanderling.fetch.response_processor import Fingerprinter
 from sanderling.fetch.transport import FetchResponse
 from sanderling.fingerprint.fast.fast_scan import scan_page
 from sanderling.fingerprint.structure import fingerprint_structure

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from sanderling.clock import Clock, system_clock
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import HostQueue
-from sanderling.fetch.process import Fingerprinter
 from sanderling.fetch.response import classify_transport_error, decode_header
+from sanderling.fetch.response_processor import Fingerprinter
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.http.decoding import decode_body
 from sanderling.http.head import parse_head
