@@ -310,9 +310,7 @@ def test_pages_are_deleted(tmp_path: Path, store: str) -> None:
         with open_collection_read_only(tmp_path) as collection:
             stored = {row.url for row in load_pages(collection.db)}
             assert stored == {site.root + path for path in site.pages if path not in gone}
-            assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'deleted'")} >= {
-                site.root + "/p3"
-            }
+            assert {row.url for row in load_skipped_urls(collection.db, "u.reason = 'deleted'")} >= {site.root + "/p3"}
 
 
 def test_url_patterns_are_stored(tmp_path: Path, store: str) -> None:
