@@ -62,7 +62,8 @@ COMMAND_GROUPS = {
         "mcp": "serve a collection to language models (Model Context Protocol)",
         "publish": "publish the changes of your own site for crawlers",
         "experiment": "reproduce the tables of the papers",
-        "completion": "print a completion script for bash, zsh, or tcsh",
+        "man": "print the manual page of a command, or write all pages into a folder",
+        "completion": "print a completion script for bash, zsh, fish, or tcsh",
     },
 }
 MEMORY_ADVICE = "what is stored is safe: give it more, then run the same command again"

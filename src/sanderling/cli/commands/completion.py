@@ -12,12 +12,13 @@ EXAMPLES = """\
 examples:
   source <(sanderling completion bash)                                   # for this shell; add it to ~/.bashrc
   mkdir -p ~/.zfunc && sanderling completion zsh > ~/.zfunc/_sanderling  # fpath has to name ~/.zfunc
+  sanderling completion fish > ~/.config/fish/completions/sanderling.fish
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="your shell")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish", "tcsh"), help="your shell")
 
 
 def set_choices(parser: argparse.ArgumentParser) -> None:
