@@ -10,9 +10,9 @@ MIN_ROOM = 20  # letters of a line that is broken at all
 
 
 class TableLayout(Struct, frozen=True):
-    """Which columns of a table stand beside each other, and which below."""
+    """Which columns of a table stand side by side, and which below."""
 
-    beside: list[int]
+    inline: list[int]
     below: list[int]
     widths: list[int]  # of all columns
 
@@ -20,19 +20,19 @@ class TableLayout(Struct, frozen=True):
 def plan_layout(rows: Sequence[Sequence[str]], max_width: int, room: int = 0) -> TableLayout:
     """Plan a table from its header and first rows: the widest columns go below until the others fit into `room`.
 
-    Room 0: all columns stand beside each other. The last column of those is not padded.
+    Room 0: all columns stand side by side. The last column of those is not padded.
     """
     count = len(rows[0])
     longest = [max(len(row[column]) for row in rows) for column in range(count)]
-    widths, beside = [min(max_width, width) for width in longest], list(range(count))
-    while room and len(beside) > 1 and _measure(beside, widths, longest) > room:
-        beside.remove(max(beside, key=lambda column: (longest[column], column)))
-    return TableLayout(beside, [column for column in range(count) if column not in beside], widths)
+    widths, inline = [min(max_width, width) for width in longest], list(range(count))
+    while room and len(inline) > 1 and _measure(inline, widths, longest) > room:
+        inline.remove(max(inline, key=lambda column: (longest[column], column)))
+    return TableLayout(inline, [column for column in range(count) if column not in inline], widths)
 
 
 def format_row(row: Sequence[str], layout: TableLayout, room: int = 0) -> str:
     """Return the lines of a row."""
-    *columns, last = layout.beside
+    *columns, last = layout.inline
     first = GAP.join([*(row[column].ljust(layout.widths[column]) for column in columns), row[last]])
     below = [
         fill(
