@@ -67,9 +67,15 @@ def crawl_breadth_first(graph: SiteGraph, start: Sequence[str], budget: int) -> 
     return done
 
 
-def crawl_driven(graph: SiteGraph, start: Sequence[str], samples: Sequence[str], budget: int) -> list[str]:
+def crawl_driven(
+    graph: SiteGraph,
+    start: Sequence[str],
+    samples: Sequence[str],
+    budget: int,
+    ordering: DrivenOrdering | None = None,
+) -> list[str]:
     """Return the pages in the order of a crawl with the ordering of the product."""
-    ordering = DrivenOrdering([graph.pages[path].view for path in samples])
+    ordering = ordering or DrivenOrdering([graph.pages[path].view for path in samples])
     ranks = {graph.pages[path].view.id: -100.0 + n for n, path in enumerate(dict.fromkeys(start))}
     heap = [(rank, number) for number, rank in ranks.items()]
     heapq.heapify(heap)

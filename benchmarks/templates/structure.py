@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.templates.driven_crawl import build_driven_table
+from benchmarks.templates.field_table import build_field_table
 from benchmarks.templates.index_speed import build_speed_table
 from benchmarks.templates.labelled_sites import load_built_sites, load_labelled_sites
 from benchmarks.templates.page_types import build_fresh_table, build_types_table, build_whole_table
+from benchmarks.templates.query_crawl import build_query_table
 
 DOCUMENT = Path("docs/explanation/templates.md")
 BEGIN, END = (
@@ -28,7 +30,9 @@ def main() -> None:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
-    parser.add_argument("--only", action="append", default=[], help="types, whole, built, speed, driven")
+    parser.add_argument(
+        "--only", action="append", default=[], help="types, whole, built, speed, fields, queries, driven"
+    )
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
     parser.add_argument("--largest", type=int, default=300, help="largest type in the driven crawls")
@@ -42,6 +46,8 @@ def main() -> None:
         "whole": lambda: build_whole_table(sites),
         "built": lambda: build_fresh_table(load_built_sites(args.data)),
         "speed": lambda: build_speed_table(sites, args.pages),
+        "fields": lambda: build_field_table(args.data),
+        "queries": lambda: build_query_table(sites),
         "driven": lambda: build_driven_table(sites, args.largest),
     }
     for name, part in parts.items():

@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Iterable, Sequence
 from random import Random
+from typing import TypeVar
 
 from sanderling.cli.arguments import CommandCall, print_json, print_message
 from sanderling.html.parser import Document
@@ -13,6 +14,7 @@ from sanderling.templates.field_extraction import Field, induce, read_fields
 from sanderling.templates.similar_pages import Question, SimilarPage, SimilarPages, load_body
 from sanderling.terminal import strip_control_characters
 
+P = TypeVar("P")
 TRAINING_PAGES = 12  # pages that the fields of a table are learned from
 
 
@@ -46,7 +48,10 @@ def print_questions(call: CommandCall, questions: Sequence[Question]) -> None:
         for question in questions:
             print_json({"question": question.url, "title": question.title})
     elif questions and len(call.args.url) == 1 and not call.args.saved:
-        print_message(call, "One sample is little to go by. Of the same type, too? Give it as a sample, or with --not:")
+        print_message(
+            call,
+            "One sample is provisional. Are these of the same type? Add them as samples, or with --not:",
+        )
         for question in questions:
             print_message(call, f"  {question.url}  {strip_control_characters(question.title)}")
 
@@ -57,12 +62,16 @@ def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
         def body(page: SimilarPage) -> Document:
             return load_body(collection, find_url_id(collection.db, page.url), page.url)
 
-        taught = Random(1).sample(pages, min(TRAINING_PAGES, len(pages)))
-        fields = induce([body(page) for page in taught])
+        fields = induce([body(page) for page in choose_training_pages(pages)])
         print_message(
             call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields)
         )
         _write_table(call, fields, ((page.url, read_fields(body(page), fields)) for page in pages))
+
+
+def choose_training_pages(pages: Sequence[P]) -> list[P]:
+    """Return the pages that the fields are learned from, the same in every run."""
+    return Random(1).sample(pages, min(TRAINING_PAGES, len(pages)))
 
 
 def _write_table(call: CommandCall, fields: Sequence[Field], rows: Iterable[tuple[str, Sequence[str]]]) -> None:

@@ -14,7 +14,14 @@ from sanderling.storage.collection import StoredCollection, open_collection_read
 from sanderling.storage.queries import load_stored_record, load_titles, load_urls
 from sanderling.templates.concept_averaging import THRESHOLD, Inference, calibrate, infer_concepts
 from sanderling.templates.page_features import PageView, extract_features, name_features
-from sanderling.templates.sample_pages import Sample, load_sample, load_saved_samples
+from sanderling.templates.sample_pages import (
+    Sample,
+    SavedSamples,
+    load_sample,
+    load_saved_samples,
+    save_samples,
+    take_sample,
+)
 from sanderling.templates.template_index import SiteConcepts, TemplateIndex, open_template_index
 
 MAX_QUESTIONS = 3
@@ -31,6 +38,7 @@ class SimilarPage(Struct, frozen=True):
     probability: float
     source: str = "store"  # or "web"
     shared: tuple[str, ...] = ()
+    title: str = ""
 
 
 class Question(Struct, frozen=True):
@@ -102,7 +110,7 @@ def _rank_stored(
         probability = round(calibrate(raw, sample_count), 4)
         if id_ in urls and (threshold is None or probability >= threshold):
             shared = _name_shared(inference, number, names) if names else ()
-            found[id_] = SimilarPage(urls[id_], probability, "store", shared)
+            found[id_] = SimilarPage(urls[id_], probability, "store", shared, stored[id_])
     return found
 
 
@@ -178,3 +186,18 @@ def find_saved(folder: Path, name: str) -> list[str]:
         )
     found = [page.url for page in find_stored(folder, samples, negatives).pages]
     return list(dict.fromkeys([*(sample.view.url for sample in samples), *found]))
+
+
+class StoredSimilarPages:
+    """Similar pages of a collection for the web page."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, samples: Sequence[str], negatives: Sequence[str]) -> SimilarPages:
+        with open_collection_read_only(self.folder) as collection:
+            own, others = ([take_sample(url, collection, None) for url in urls] for urls in (samples, negatives))
+        return find_stored(self.folder, own, others)
+
+    def save(self, name: str, samples: Sequence[str], negatives: Sequence[str]) -> None:
+        save_samples(self.folder, name, SavedSamples(tuple(samples), tuple(negatives)))

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from sanderling.web import forms, live, search_view, tracking, views, watch_pages
+from sanderling.web import forms, live, search_view, similar_view, tracking, views, watch_pages
 from sanderling.web.live import LiveStreams
 from sanderling.web.middleware import ClientRateLimiter, SecurityMiddleware
 from sanderling.web.rendering import STATIC_FOLDER, render_template
@@ -44,6 +44,8 @@ def build_page_routes() -> list[BaseRoute]:
         Route("/changes.atom", views.changes_feed),
         Route("/watches", watch_pages.watches_page, methods=["GET"]),
         Route("/watches", watch_pages.change_watches, methods=["POST"]),
+        Route("/similar", similar_view.similar_page, methods=["GET"]),
+        Route("/similar", similar_view.save_similar, methods=["POST"]),
         Route("/due", views.due_page),
         Route("/dashboard", views.dashboard_page),
         Route("/stats", views.stats_page),

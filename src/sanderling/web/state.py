@@ -16,6 +16,7 @@ from sanderling.search.index import open_search_index
 from sanderling.search.query_expansion import AliasExpander
 from sanderling.search.ranking import RankingWeights
 from sanderling.search.search_types import SearchRequest, SearchResults
+from sanderling.templates.similar_pages import StoredSimilarPages
 from sanderling.web.auth import SESSION_COOKIE, AuthStore, LoginSession
 from sanderling.web.crawl_view import CollectionCrawlView
 from sanderling.web.result_cache import ResultCache
@@ -70,6 +71,10 @@ class AppState(Struct):
     clock: Callable[[], float] = time.time
     is_public: bool = False  # reachable from other machines: only search is open without login
     replay_port: int = 0  # 0: no replay
+
+    @property
+    def similar_pages(self) -> StoredSimilarPages:
+        return StoredSimilarPages(self.crawl_view.folder)
 
     @property
     def is_tracking(self) -> bool:
