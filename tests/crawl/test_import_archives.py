@@ -24,6 +24,7 @@ from sanderling.storage.collection import StoredCollection, open_collection_read
 from sanderling.warc.packer import HttpExchange, pack_request, pack_response
 from sanderling.warc.record_parser import MAX_HEADER_BYTES
 from sanderling.warc.records import OriginalRecord, RecordLocation, pack_revisit
+from sanderling.warc.warc_reader import read_record
 
 START = 1_500_000_000.0
 DAY = 86_400.0
@@ -220,6 +221,29 @@ def test_deleted_urls_stay_out(tmp_path: Path) -> None:
     again = write_archive(tmp_path / "y.warc.gz", pack_page("http://a.test/secret", START + DAY, b"<p>secret again"))
     summary = run_import(tmp_path / "c", again)
     assert (summary.rejected, summary.records) == (1, 0)
+
+
+@pytest.mark.parametrize("deleted", ["http://a.test/", "http://a.test/copy"])
+def test_deleting_one_of_two_pages_with_a_shared_record_keeps_the_other(tmp_path: Path, deleted: str) -> None:
+    original = pack_response(HttpExchange("http://a.test/", START, HEAD, b"<title>one</title>"))
+    reference = OriginalRecord(
+        original.record_id, "http://a.test/", START, original.payload_digest, RecordLocation("x", 0, 1)
+    )
+    copy = pack_revisit(HttpExchange("http://a.test/copy", START + 5, HEAD), reference, "sha256").member
+    busy = pack_page(deleted, START + 9, b"secret", HEAD.replace(b"200 OK", b"503 No"))
+    folder, file = tmp_path / "c", write_archive(tmp_path / "x.warc.gz", original.member, copy, busy)
+    run_import(folder, file)
+    assert main(["delete", deleted, "-C", str(folder), "--yes", "--quiet"]) == 0
+    (kept,) = {"http://a.test/", "http://a.test/copy"} - {deleted}
+    with open_collection_read_only(folder) as collection:
+        sql = "SELECT f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file WHERE v.length > 0"
+        rows = collection.db.execute(sql).fetchall()
+        (record,) = [read_record(collection.archive_folder, RecordLocation(*row)) for row in rows]
+    assert (record.url, record.body) == (kept, b"<title>one</title>")
+    stored = b"".join(gzip.decompress(path.read_bytes()) for path in (folder / "archive").glob("*.gz"))
+    assert b"WARC-Target-URI: %s\r\n" % deleted.encode() not in stored
+    assert b"secret" not in stored
+    assert main(["verify", "-C", str(folder)]) == 0
 
 
 def import_in_child(folder: Path, files: Sequence[Path]) -> subprocess.Popen[bytes]:

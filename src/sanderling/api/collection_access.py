@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
+from sanderling.api.archive_seal import SealReport, seal_archive
 from sanderling.api.change import Change
 from sanderling.api.collection_reader import CollectionReader
 from sanderling.api.crawl_run import CrawlRun, StartHook, TickHook
@@ -118,6 +119,10 @@ class Collection(CollectionReader):
     def links(self, url: str) -> PageLinks:
         """Return the links of a page with their text (`outgoing`), and the pages that link to it (`incoming`)."""
         return self._read(lambda stored: load_page_links(stored, url))
+
+    def seal(self, key: str | Path = "") -> SealReport:
+        """Record digests of the WARC files, signed with a P-384 key in PEM; `sanderling verify` checks them."""
+        return self._read(lambda stored: seal_archive(stored, Path(key) if key else None))
 
     def similar(
         self, *urls: str, negatives: Sequence[str] = (), threshold: float | None = None, limit: int = 0

@@ -23,6 +23,7 @@ from sanderling.storage.reports import (
     list_host_delays,
     list_rate_limited_hosts,
     load_totals,
+    report_requisites,
 )
 
 
@@ -45,6 +46,7 @@ def describe_collection(collection: StoredCollection) -> dict[str, object]:
         "skipped": count_reasons(db, UrlState.SKIPPED),
         "failed": count_reasons(db, UrlState.FAILED),
         "out_of_scope": totals.out_of_scope,
+        "requisites": _describe_requisites(db),
         "deletion_unfinished": meta.is_deletion_unfinished,
         "unrecorded_skips": meta.unrecorded_skips,
         "classes": _count_change_classes(db),
@@ -72,6 +74,12 @@ def _count_change_classes(db: Connection) -> dict[str, int]:
     """Count pages by how often they change, most often first."""
     counts = Counter(name for _, name in load_change_classes(db))
     return {name: counts[name] for name in CHANGEFREQS if counts[name]}
+
+
+def _describe_requisites(db: Connection) -> dict[str, object]:
+    report = report_requisites(db)
+    missing = [{"url": url, "reason": reason} for url, reason in report.missing]
+    return {"found": report.found, "stored": report.stored, "missing": missing}
 
 
 def _count_changes(db: Connection, now: float) -> dict[str, int]:

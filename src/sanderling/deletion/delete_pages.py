@@ -6,8 +6,8 @@ from the search index. After an interruption, the next call continues.
 
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -36,12 +36,15 @@ from sanderling.search.background_indexer import can_index
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import StoredCollection, open_collection
 from sanderling.storage.collection_meta import CollectionMeta
+from sanderling.storage.seals import seal_again
 from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive, open_archive
 from sanderling.warc.cdxj import CdxjEntry
-from sanderling.warc.cdxj_index import delete_index, open_cdxj_index, remove_entries
-from sanderling.warc.erase import erase_records
+from sanderling.warc.cdxj_index import delete_index, find_captures, open_cdxj_index, remove_entries
+from sanderling.warc.erase import erase_records, find_visit_extent
+from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
+from sanderling.warc.warc_reader import read_single_record
 from sanderling.workers.manager import WORKER_FOLDER
 
 PAGE_COLUMNS = (
@@ -87,6 +90,7 @@ def delete_pages(folder: Path, selection: DeletionSelection) -> DeletionReport:
         for part in selections:
             _delete_selection(part, collection, archive, report, erased)
         _update_derived_data(collection, archive, erased, is_resumed)
+        seal_again(archive.folder, {file for file, _ in erased.places}, system_clock(), "delete")
         end_deletion(db, selection)
         if isinstance(db, sqlite3.Connection):
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -123,6 +127,18 @@ def _open_collection_archive(collection: StoredCollection) -> Iterator[Archive]:
         yield archive
 
 
+def _find_other_captures(collection: StoredCollection, urls: Iterable[str]) -> list[RecordLocation]:
+    """Return the records of deleted URLs that are no visits: imported ones for replay only."""
+    found: list[RecordLocation] = []
+    for url in urls:
+        for entry in find_captures(collection.cdxj_folder, url):
+            with suppress(CollectionError):
+                is_own = read_single_record(collection.archive_folder, entry.location, 0).url == url
+                extent = find_visit_extent(collection.archive_folder, entry.location) if is_own else None
+                found += [extent] if extent is not None else []
+    return found
+
+
 def _finish_deletion(
     pending: PendingDeletion,
     collection: StoredCollection,
@@ -131,8 +147,9 @@ def _finish_deletion(
     erased: ErasedRecords,
 ) -> None:
     """Erase the records and index entries of a chunk. Idempotent."""
-    erase_records(archive.folder, pending.places, time.time())
-    erased.places.update((place.file, place.offset) for place in pending.places)
+    places = [*pending.places, *_find_other_captures(collection, pending.urls)]
+    erase_records(archive.folder, places, time.time())
+    erased.places.update((place.file, place.offset) for place in places)
     erased.urls.update(pending.urls)
     report.records += len(pending.places)
     report.remote_records += pending.remote_records

@@ -25,6 +25,7 @@ from sanderling.storage.visit_records import (
     load_visit_times,
     move_records,
 )
+from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive
 from sanderling.warc.erase import find_visit_extent
 from sanderling.warc.packer import HttpExchange, pack_response
@@ -110,7 +111,7 @@ class PageDeleter:
                 (visit, record)
                 for visit in load_visit_records(self.db, self.shared_bodies[digest])
                 if (record := read_record(self.archive.folder, visit.place))
-                and _has_deleted_original(record, deleted_places)
+                and _is_stored_in(visit, record, deleted_places)
             ]
             replaced += self._rewrite_records(visits)
         return replaced
@@ -121,22 +122,32 @@ class PageDeleter:
         if first is None:
             return []
         visit, record = first
+        url = self._get_request_url(visit, record)
         packed = pack_response(
-            HttpExchange(record.url, visit.fetched_at, _build_http_head(record, FRAMING_HEADERS), record.body)
+            HttpExchange(url, visit.fetched_at, _build_http_head(record, FRAMING_HEADERS), record.body)
         )
         place = self.archive.append(packed.member)
-        original = OriginalRecord(packed.record_id, record.url, visit.fetched_at, packed.payload_digest, place)
+        original = OriginalRecord(packed.record_id, url, visit.fetched_at, packed.payload_digest, place)
         rewritten = [MovedRecord(visit, packed.record_id, packed.payload_digest, place)]
         for other, other_record in visit_records:
             if other.visit_id != visit.visit_id:
                 revisit, revisit_place = self.archive.append_revisit(
-                    HttpExchange(other_record.url, other.fetched_at, _build_http_head(other_record)), original
+                    HttpExchange(
+                        self._get_request_url(other, other_record), other.fetched_at, _build_http_head(other_record)
+                    ),
+                    original,
                 )
                 rewritten.append(MovedRecord(other, revisit.record_id, packed.payload_digest, revisit_place))
         files = {name: self.catalog.upsert_file(name, length) for name, length in self.archive.flush().items()}
         move_records(self.db, [(record, files[record.place.file]) for record in rewritten])
         self.catalog.set_body_record(visit.digest, visit.visit_id)
         return [record.visit.place for record in rewritten]
+
+    def _get_request_url(self, visit: VisitRecord, record: StoredRecord) -> str:
+        """Return the URL of a record, or that of the visit if the record is of another page."""
+        key = load_urls(self.db, [visit.url_id])[visit.url_id]
+        normalized = normalize_url(record.url)
+        return record.url if normalized is not None and normalized.url == key else key
 
 
 def load_pending_deletion(db: Connection) -> PendingDeletion | None:
@@ -149,11 +160,15 @@ def clear_pending_deletion(db: Connection) -> None:
     db.execute("DELETE FROM blobs WHERE name = ?", (PENDING_BLOB,))
 
 
-def _has_deleted_original(record: StoredRecord, deleted_places: set[tuple[str, int]]) -> bool:
+def _is_stored_in(visit: VisitRecord, record: StoredRecord, deleted_places: set[tuple[str, int]]) -> bool:
+    """Return whether the body of a visit is in one of these records.
+
+    A record may be that of several pages: an imported revisit has the place of its original.
+    """
     offset = record.get_field("WARC-Refers-To-File-Offset")
-    return (
-        record.record_type == "revisit"
-        and (record.get_field("WARC-Refers-To-Filename"), int(offset or -1)) in deleted_places
+    original = (record.get_field("WARC-Refers-To-Filename"), int(offset if offset.isdecimal() else -1))
+    return (visit.place.file, visit.place.offset) in deleted_places or (
+        record.record_type == "revisit" and original in deleted_places
     )
 
 

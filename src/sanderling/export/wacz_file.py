@@ -23,7 +23,6 @@ from sanderling.clock import Clock, system_clock
 from sanderling.config.time_format import format_iso
 from sanderling.errors import UsageError, build_write_error
 from sanderling.export.row_files import PART_SUFFIX, encode_json_row
-from sanderling.export.wacz_signature import sign_digest
 from sanderling.http.content_type import HTML_TYPES
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import StoredCollection
@@ -32,6 +31,7 @@ from sanderling.storage.queries import load_pages
 from sanderling.warc.cdxj import REVISIT_MIME
 from sanderling.warc.cdxj_lines import iterate_index_lines
 from sanderling.warc.remote import open_warc_file
+from sanderling.warc.signature import sign_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey

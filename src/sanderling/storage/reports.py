@@ -10,6 +10,7 @@ from sanderling.storage.queries import URL_STATE_SQL
 from sanderling.urls.dust import DustSample
 
 MAX_LISTED_HOSTS = 20
+MAX_MISSING_REQUISITES = 20  # listed
 IS_PRESENT = "p.status BETWEEN 200 AND 299 AND u.role = 'page'"
 
 
@@ -76,6 +77,26 @@ def count_reasons(db: Connection, state: UrlState) -> dict[str, int]:
         " GROUP BY u.reason ORDER BY 2 DESC"
     )
     return dict(db.execute(sql, (state, Reason.OUT_OF_SCOPE)).fetchall())
+
+
+class RequisiteReport(Struct, frozen=True):
+    """How many of the page requisites that were found are stored."""
+
+    found: int
+    stored: int
+    missing: tuple[tuple[str, str], ...] = ()  # URL and reason of the first ones
+
+
+def report_requisites(db: Connection) -> RequisiteReport:
+    """Count page requisites. An icon that no page names, and its host does not have, is not missing."""
+    counted = "role = 'resource' AND NOT (state = 'gone' AND path = '/favicon.ico')"
+    states = dict(db.execute(f"SELECT state, count(*) FROM urls WHERE {counted} GROUP BY state").fetchall())
+    missing = db.execute(
+        "SELECT h.name || u.path, CASE u.reason WHEN '' THEN u.state ELSE u.reason END FROM urls AS u"
+        f" JOIN hosts AS h ON h.id = u.host WHERE {counted} AND state <> ? ORDER BY u.id LIMIT ?",
+        (UrlState.VISITED, MAX_MISSING_REQUISITES),
+    ).fetchall()
+    return RequisiteReport(sum(states.values()), states.get(UrlState.VISITED, 0), tuple(missing))
 
 
 def count_pages_by_host(db: Connection) -> list[tuple[str, int]]:

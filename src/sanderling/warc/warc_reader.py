@@ -74,14 +74,14 @@ def read_record(
     find_capture: CaptureLookup | None = None,
 ) -> StoredRecord:
     """Read a record. A revisit gets the body of its original."""
-    record = _read_single_record(folder, location, max_body_bytes)
+    record = read_single_record(folder, location, max_body_bytes)
     original = record
     for _ in range(MAX_REVISIT_CHAIN):
         if original.record_type != "revisit":
             return replace(
                 record, body=original.body, is_truncated=original.is_truncated, body_problem=original.body_problem
             )
-        original = _read_single_record(folder, _locate_original(original, find_capture), max_body_bytes)
+        original = read_single_record(folder, _locate_original(original, find_capture), max_body_bytes)
     raise CollectionError(f"{location.file} at {location.offset}: the chain of revisit records has no original")
 
 
@@ -108,7 +108,8 @@ def iterate_records(
             yield from _iterate_uncompressed(file, path.name, start_offset, max_body_bytes, verify)
 
 
-def _read_single_record(folder: Path, location: RecordLocation, max_body_bytes: int) -> StoredRecord:
+def read_single_record(folder: Path, location: RecordLocation, max_body_bytes: int) -> StoredRecord:
+    """Read a record as it is: a revisit has no body."""
     try:
         with open_warc_file(folder, location.file) as file:
             parsed = parse_record(_open_record_stream(file, location.offset), max_body_bytes)

@@ -17,6 +17,18 @@ def test_archive_fetches_requisites_and_says_so(tmp_path: Path, capsys: pytest.C
         assert site.hits["/a.png"] == 1
 
 
+def test_status_reports_missing_requisites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Page(b"<img src=/a.png><img src=/none.png><img src=/b.zip>")
+    png, archive = Page(b"png", headers={"Content-Type": "image/png"}), Page(b"", headers={"Content-Type": "a/zip"})
+    with Site({"/": page, "/a.png": png, "/b.zip": archive}) as site:
+        assert main(["archive", site.root, "-C", str(tmp_path), *FLAGS, "--quiet"]) == 0
+        assert main(["status", "-C", str(tmp_path)]) == 0
+        text = capsys.readouterr().out
+        assert "1 of 3 page requisites stored (33.3 %)" in text
+        assert f"missing: {site.root}/none.png (gone)" in text
+        assert f"missing: {site.root}/b.zip (media_type)" in text
+
+
 def test_former_flag_is_answered_with_new_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["crawl", "http://127.0.0.1/", "-C", str(tmp_path), "--resources"]) == 4
     assert "--requisites" in capsys.readouterr().err

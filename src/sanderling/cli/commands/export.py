@@ -15,10 +15,10 @@ from sanderling.export.export_rows import EXPORT_KINDS, TEXT_FORMATS, ExportQuer
 from sanderling.export.field_history import load_field_definitions
 from sanderling.export.row_files import EXPORT_FORMATS, write_rows
 from sanderling.export.wacz_file import WaczOptions, write_wacz
-from sanderling.export.wacz_signature import load_signing_key
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.templates.similar_pages import find_saved
+from sanderling.warc.signature import load_signing_key
 
 HELP = """Write pages with their text, Markdown, data, and fields; or versions, links, changes, or values of fields; or
 the whole archive as a WACZ file."""

@@ -14,6 +14,7 @@ examples:
   sanderling status -C archive-2026 --json
 """
 MAX_SHOWN_SEEDS = 5  # named to a person
+MAX_SHOWN_REQUISITES = 5
 DUPLICATE_LABELS = {
     "identical_pages": "identical",
     "near_duplicate_pages": "near duplicates",
@@ -57,6 +58,7 @@ def _print_status(state: dict[str, object]) -> None:
     if state["unrecorded_skips"]:
         count = f"{state['unrecorded_skips']:,}"
         print(f"  unlisted  {count} links to skipped URLs beyond those listed of one host and reason")
+    _print_requisites(state["requisites"])
     frequencies = state["classes"]
     if isinstance(frequencies, dict) and frequencies:
         known = ", ".join(f"{frequencies[name]:,} {name}" for name in frequencies)
@@ -77,6 +79,17 @@ def _print_status(state: dict[str, object]) -> None:
     _print_rate_limited_hosts(state["rate_limited_hosts"])
     if isinstance(run, dict):
         print(f"  last run  {shorten_iso(run['started'])}: {run['finish_reason']}")
+
+
+def _print_requisites(requisites: object) -> None:
+    """Print how complete the pages are, and what is missing."""
+    assert isinstance(requisites, dict)
+    found, stored, missing = requisites["found"], requisites["stored"], requisites["missing"]
+    if not found:
+        return
+    print(f"  files     {stored:,} of {found:,} page requisites stored ({100 * stored / found:.1f} %)")
+    for item in missing[:MAX_SHOWN_REQUISITES]:
+        print(f"  {'':<9} missing: {item['url']} ({item['reason']})")
 
 
 def _print_schedule(schedule: object) -> None:

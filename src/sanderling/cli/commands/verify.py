@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,6 +12,7 @@ from sanderling.frontier.requeue import requeue_pages
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import DATABASE_FILE, open_collection, open_collection_read_only
 from sanderling.storage.lost_records import find_visits_at, reset_lost_pages
+from sanderling.storage.seals import Seal, check_seals
 from sanderling.storage.verify_collection import (
     REPLAY_INDEX_FOLDER,
     SEARCH_INDEX_FOLDER,
@@ -23,8 +25,9 @@ from sanderling.storage.verify_collection import (
     repair_files,
 )
 from sanderling.warc.cdxj_index import delete_index
+from sanderling.warc.signature import get_key_fingerprint
 
-HELP = "Check WARC records against their digests, databases, and the search index."
+HELP = "Check WARC records against their digests and seals, databases, and the search index."
 EXAMPLES = """\
 examples:
   sanderling verify                   # exit code 0: no damage; 1: damage, listed with its remedy
@@ -42,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="queue pages whose records are lost, delete damaged indexes, which are rebuilt",
     )
+    parser.add_argument("--seal", metavar="DIGEST", default="", help="digest of a seal that must be in the chain")
 
 
 def run(call: CommandCall) -> int:
@@ -53,10 +57,23 @@ def run(call: CommandCall) -> int:
         committed = PageCatalog(collection.db).load_committed_lengths()
         found = check_archive(collection.archive_folder, collection.db, committed)
         faults += check_untracked_files(collection.archive_folder, committed)
+        seals, seal_faults = check_seals(collection.archive_folder, call.args.seal)
+        faults += seal_faults
+    if seals:
+        print_message(call, _describe_seals(seals))
     found = ArchiveCheck(found.intact_records, [*faults, *found.faults])
     if call.args.repair and found.faults:
         _repair_damage(call, found.faults)
     return _print_report(call, found, repaired=call.args.repair)
+
+
+def _describe_seals(seals: Sequence[Seal]) -> str:
+    signers = sorted({get_key_fingerprint(seal.signed) for seal in seals if seal.signed is not None})
+    changes = sorted(
+        {f"{seal.file} ({seal.reason} at {seal.sealed_at[:19]})" for seal in seals if seal.reason != "seal"}
+    )
+    text = f"{len({seal.file for seal in seals}):,} files are sealed, {', '.join(signers) or 'unsigned'}"
+    return f"{text}; changed since: {', '.join(changes)}" if changes else text
 
 
 def _repair_damage(call: CommandCall, faults: list[CollectionFault]) -> None:

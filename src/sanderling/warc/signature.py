@@ -1,6 +1,8 @@
-"""Sign WACZ files (WACZ Signing and Verification 0.1.0, anonymous signature): ECDSA with the curve P-384."""
+"""Sign WACZ files and seals (WACZ Signing and Verification 0.1.0, anonymous signature): ECDSA with the curve P-384."""
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,3 +51,30 @@ def sign_digest(digest: str, created: str, key: "EllipticCurvePrivateKey") -> di
         "created": created,
         "software": f"sanderling {__version__}",
     }
+
+
+def is_signature_valid(digest: str, signed: Mapping[str, str]) -> bool:
+    """Return whether `signedData` is a signature of this digest by the key that it contains."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, EllipticCurvePublicKey
+        from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.serialization import load_der_public_key
+    except ImportError:
+        raise MissingExtra("verifying signatures", "migrant") from None
+    try:
+        raw = b64decode(signed["signature"], validate=True)
+        key = load_der_public_key(b64decode(signed["publicKey"], validate=True))
+        if not isinstance(key, EllipticCurvePublicKey) or len(raw) != 2 * COORDINATE_BYTES:
+            return False
+        r, s = (int.from_bytes(part, "big") for part in (raw[:COORDINATE_BYTES], raw[COORDINATE_BYTES:]))
+        key.verify(encode_dss_signature(r, s), digest.encode(), ECDSA(SHA256()))
+    except (InvalidSignature, ValueError, KeyError, TypeError):
+        return False
+    return signed.get("hash") == digest
+
+
+def get_key_fingerprint(signed: Mapping[str, str]) -> str:
+    """Return the SHA-256 digest of the public key, to compare with that of the expected signer."""
+    return f"sha256:{sha256(str(signed.get('publicKey', '')).encode()).hexdigest()[:32]}"
