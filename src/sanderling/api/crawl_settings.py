@@ -54,6 +54,8 @@ class SettingValues(TypedDict, total=False):
     backoff: Duration
     user_agent: str
     contact: str
+    sign: str
+    signature_agent: str
     ignore_robots: Sequence[str]
     allow_private: bool
     max_body: Size

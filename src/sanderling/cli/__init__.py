@@ -58,6 +58,7 @@ COMMAND_GROUPS = {
         "aliases": "find alternative names of a term in the stored pages",
         "workers": "list, move, pause, or stop the workers of a running crawl",
         "schedule": "show how workers are assigned to hosts",
+        "identity": "create the key that signs requests, and the directory to publish (Web Bot Auth)",
         "migrant": "run a worker beside a web server that sends only what changed",
         "token": "create, list, and revoke tokens of the HTTP API",
         "mcp": "serve a collection to language models (Model Context Protocol)",

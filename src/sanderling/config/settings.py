@@ -69,6 +69,10 @@ class PolitenessSettings(Struct, frozen=True):
     backoff: Annotated[Seconds, Meta(description="first back-off after status 429 or 503 (default 60)")] = 60.0
     user_agent: Annotated[Text, Meta(description="name for robots.txt and the User-Agent header")] = ""
     contact: Annotated[Text, Meta(description="URL or email address where site owners can reach you")] = ""
+    sign: Annotated[
+        Text, Meta(description="sign requests with this key file (Web Bot Auth); see sanderling identity")
+    ] = ""
+    signature_agent: Annotated[Text, Meta(description="https URL of the site that publishes your key directory")] = ""
     ignore_robots: Annotated[Texts, Meta(description="own host whose robots.txt is ignored (repeatable)")] = ()
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -37,6 +38,7 @@ from sanderling.urls.normalize import NormalizedUrl, find_rejection_reason, get_
 from sanderling.urls.scope import compile_pattern
 
 MALFORMED_SCHEME = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # `http:/x` is not a host with an empty port
+SIGNATURE_AGENT = re.compile(r"https://[a-z\d.-]{1,253}(:\d{1,5})?", re.IGNORECASE).fullmatch
 LOCAL_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 HOST_PATTERN = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
 BARE_IPV6 = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # without brackets
@@ -143,6 +145,7 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         headers=fetching.header,
         basic_auth=basic_auth,
         cookies=fetching.cookies,
+        **_build_signing_fields(politeness),
         proxy=fetching.proxy,
         allow_private=fetching.allow_private,
         insecure_hosts=tuple(_parse_host("--insecure-host", name) for name in fetching.insecure_host),
@@ -155,6 +158,18 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         lease_seconds=request.workers.lease,
         **_build_render_fields(request.rendering),
     )
+
+
+def _build_signing_fields(politeness: PolitenessSettings) -> dict[str, Any]:
+    """Return the fields of `FetchSettings` for signatures. Raises MissingExtra or UsageError."""
+    agent = politeness.signature_agent.rstrip("/")
+    if agent and not (SIGNATURE_AGENT(agent) and politeness.sign):
+        raise UsageError("--signature-agent needs --sign, and an https URL without a path: https://crawler.example")
+    if not politeness.sign:
+        return {}
+    from sanderling.workers.migrant.keys import load_key  # rarely needed
+
+    return {"signing_key": load_key(Path(politeness.sign)).private_bytes_raw(), "signature_agent": agent}
 
 
 def _build_render_fields(rendering: RenderSettings) -> dict[str, Any]:

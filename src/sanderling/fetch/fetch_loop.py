@@ -19,6 +19,7 @@ from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.heartbeat import HeartbeatMeter
 from sanderling.fetch.host_queue import HostQueue, parse_endpoint
 from sanderling.fetch.report_buffer import MAX_REPORT_VISITS, ReportBuffer
+from sanderling.fetch.request_signing import build_request_signer
 from sanderling.fetch.response import build_conditional_headers, is_cookie_redirect, is_precondition_failed
 from sanderling.fetch.response_processor import Fingerprinter, ResponseProcessor
 from sanderling.fetch.robots import (
@@ -75,6 +76,7 @@ class FetchLoop:
         self._responses: deque[FetchResponse] = deque()  # not processed yet
         self._cookie_retried: set[int] = set()  # tasks that were retried once with a new cookie
         self._template_matcher = open_template_matcher(settings.parking_folder)
+        self._sign = build_request_signer(settings.signing_key, settings.signature_agent, clock)
         self._announced_token = 0  # of the suspect task that was announced last
         self._is_isolated = False  # a suspect task is in flight, and nothing else
 
@@ -210,7 +212,8 @@ class FetchLoop:
         )
         limits = self._settings.get_max_body(task.role), self._settings.timeout
         is_fresh = host_queue.should_use_fresh_connection(task)
-        return FetchRequest(url, host_queue.endpoint, pending, headers, *limits, uses_fresh_connection=is_fresh)
+        request = FetchRequest(url, host_queue.endpoint, pending, headers, *limits, uses_fresh_connection=is_fresh)
+        return structs.replace(request, headers=self._sign(host_queue.host))
 
     def _is_allowed(self, rules: RobotsRules, url: str) -> bool:
         return rules.is_allowed(url)
@@ -221,7 +224,8 @@ class FetchLoop:
         host_queue.is_fetching_robots = True
         host_queue.mark_started(now)
         pending, timeout = PendingRequest(host_queue, now), self._settings.robots_timeout
-        self._transport.start(FetchRequest(url, endpoint, pending, (), MAX_BODY_BYTES, timeout, truncates_body=True))
+        request = FetchRequest(url, endpoint, pending, (), MAX_BODY_BYTES, timeout, truncates_body=True)
+        self._transport.start(structs.replace(request, headers=self._sign(endpoint.host)))
 
     def _handle_response(self, response: FetchResponse) -> None:
         pending: PendingRequest = response.request.user_data

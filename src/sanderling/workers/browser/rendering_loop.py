@@ -143,7 +143,7 @@ class RenderingLoop(FetchLoop):
             request,
             max_body=min(request.max_body, MAX_SUBRESPONSE_BYTES),
             method=subrequest.method,
-            headers=build_header_lines(subrequest),
+            headers=(*build_header_lines(subrequest), *request.headers),
             request_body=subrequest.body,
         )
 

@@ -38,7 +38,7 @@ def load_key(file: Path) -> "Ed25519PrivateKey":
     except OSError as error:
         raise UsageError(f"cannot read the key {file}: {error.strerror}") from None
     except ValueError:
-        raise UsageError(f"{file} holds no private key; create one with sanderling migrant keygen") from None
+        raise UsageError(f"{file} holds no private key; create one with sanderling identity create") from None
 
 
 def get_public_key(key: "Ed25519PrivateKey") -> str:
