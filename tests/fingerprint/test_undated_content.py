@@ -79,12 +79,16 @@ def test_grid_of_a_month_is_ignored() -> None:
     assert count_contents(build, "https://a.org/calendar?m={}") <= 2
 
 
-def test_words_of_the_url_and_their_neighbors_are_ignored() -> None:
+def test_words_of_the_query_and_their_neighbors_are_ignored() -> None:
     def build(number: int) -> str:
         return f"<h1>Day {number}</h1><p>Nothing on day {number}. <a href=x>{number - 1}</a> <a href=y>{number + 1}</a>"
 
     assert count_contents(build) == 1
     assert count_contents(lambda number: f"<p>Wait {number:08x}a1b2", "https://a.org/r/{:08x}a1b2") == 1
+
+
+def test_words_of_a_path_are_content() -> None:
+    assert count_contents(lambda number: f"<p>page number {number}", "https://a.org/p{}") == PAGES
 
 
 def test_other_numbers_are_content() -> None:

@@ -1,8 +1,8 @@
-"""Hash the main content of a page without dates and without what its URL says.
+"""Hash the main content of a page without dates and without what its query says.
 
 Pages of an endless calendar differ only in their dates and in links to the next day, pages of a random redirect only in
 the token that their URL has too. They have the same undated content. A number that is neither part of a date nor of the
-URL is content, and so are the addresses of images.
+query is content, and so are the addresses of images.
 """
 
 import re
@@ -20,6 +20,7 @@ from sanderling.html.parser import Document, parse_html
 
 MAX_LINES, MAX_LINE_LENGTH = 3_000, 2_000
 MAX_URL_WORDS = 100
+MIN_TOKEN_LENGTH, MIN_TOKEN_CHANGES = 12, 3
 MAX_DATA_SIZE = 50_000  # characters of embedded data
 MAX_HEADING_WORDS = 12  # a year in a longer line is content
 MAX_CLOCKS = 2  # lines that are only volatile, such as the time of a clock
@@ -70,11 +71,15 @@ def _find_media(tree: Document, blocks: TextBlocks) -> Iterator[str]:
 
 
 def _find_url_words(url: str) -> Set[str]:
-    """Return the words of path and query, with the numbers of the previous and the next page."""
-    path = "/".join(unquote_plus(url).lower().split("/")[3:])
-    words = set(_WORD.findall(path)[:MAX_URL_WORDS])
+    """Return the words of the query, its numbers plus and minus one (links to neighbors), and tokens of the path.
+
+    Other words of a path are content: pages of a finite site may only say their number.
+    """
+    path, _, query = unquote_plus(url).lower().partition("?")
+    words = set(_WORD.findall(query)[:MAX_URL_WORDS])
     numbers = [int(word) for word in words if word.isdecimal() and len(word) < 16]
-    return words.union(str(number + step) for number in numbers for step in (-1, 0, 1))
+    tokens = (word for word in _WORD.findall(path)[:MAX_URL_WORDS] if _has_changes(word))
+    return words.union(tokens, (str(number + step) for number in numbers for step in (-1, 1)))
 
 
 def _strip_dates(lines: list[str], url_words: Set[str]) -> Iterator[list[str]]:
@@ -154,7 +159,12 @@ def _drop_number(words: list[str | None], place: int, *, can_be_day: bool) -> bo
 
 def _is_token(word: str) -> bool:
     """Return whether a word is a random identifier, or several numbers without spaces."""
-    return len(word) >= 12 and (word.isdecimal() or len(_TOKEN_CHANGES.findall(word[:64])) >= 3)
+    return len(word) >= MIN_TOKEN_LENGTH and (word.isdecimal() or _has_changes(word))
+
+
+def _has_changes(word: str) -> bool:
+    """Return whether letters and digits alternate."""
+    return len(_TOKEN_CHANGES.findall(word[:64])) >= MIN_TOKEN_CHANGES
 
 
 @cache
