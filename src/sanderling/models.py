@@ -46,7 +46,7 @@ class Outcome(StrEnum):
     FAILED = "failed"  # permanent failure
     RETRY = "retry"  # temporary failure
     SKIPPED = "skipped"  # rejected by the crawler; see the reason
-    PARKED = "kept"  # fetched but does not match the template filter: the worker stores it for later
+    PARKED = "parked"  # fetched but does not match the template filter: the worker stores it for later
     RETURNED = "returned"  # not attempted; requeued without counting an attempt
 
 

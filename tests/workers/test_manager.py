@@ -177,7 +177,7 @@ def test_worker_is_dispatched_and_retracted_under_its_id(tmp_path: Path) -> None
         pool.dispatch(one, "http://nowhere")
 
 
-def test_parked_worker_of_an_old_version_is_loaded(tmp_path: Path) -> None:
+def test_paused_worker_of_an_old_version_is_loaded(tmp_path: Path) -> None:
     """The keys are those from before the fields were renamed."""
     (tmp_path / "workers").mkdir()
     (tmp_path / "workers" / "m1-abc.json").write_text(
@@ -185,7 +185,7 @@ def test_parked_worker_of_an_old_version_is_loaded(tmp_path: Path) -> None:
         ' {"ways": {"http://a.example": [0.25, 1000.0, 4]}, "recent": [0.5], "given": 7}}'
     )
     pool = WorkerPool(FakeEngine(), WorkerAssignment(AhpStrategy()), tmp_path, lambda _: 0)
-    pool.load_parked()
+    pool.load_paused()
     (record,) = pool.registry.list_alive()
     assert (record.id, record.state, record.created_at) == ("m1-abc", LifecycleState.DEACTIVATED, 12.5)
     pool.activate("m1-abc")
@@ -194,14 +194,14 @@ def test_parked_worker_of_an_old_version_is_loaded(tmp_path: Path) -> None:
     assert history.recent_seconds == (0.5,)
 
 
-def test_parked_worker_can_be_resumed_by_a_later_crawl(tmp_path: Path) -> None:
+def test_paused_worker_can_be_resumed_by_a_later_crawl(tmp_path: Path) -> None:
     pool = WorkerPool(FakeEngine(), WorkerAssignment(AhpStrategy()), tmp_path, lambda _: 0)
     one, two = pool.create(), pool.create("http://there")
     assert pool.deactivate_others(one) == [two]
     pool.complete_transitions()
     pool.close()
     later = WorkerPool(FakeEngine(), WorkerAssignment(AhpStrategy()), tmp_path, lambda _: 0)
-    later.load_parked()
+    later.load_paused()
     assert [record.state for record in later.registry.list_alive()] == [LifecycleState.DEACTIVATED]
     later.activate(two)
     assert (later.engine.get_location(two), later.assignment.list_available()) == ("http://there", [two])

@@ -36,7 +36,7 @@ def test_worker_ends_when_the_coordinator_is_gone(start: Callable[[str], Spawned
     assert spawned.process.wait(60) == 0
 
 
-def test_parked_worker_is_resumed_under_its_name() -> None:
+def test_paused_worker_is_resumed_under_its_name() -> None:
     with spawn_workers(1) as waiting:
         engine = LocalEngine(FetchSettings(), spawned_processes=waiting)
         assert engine.create_worker("old") == "old"

@@ -97,7 +97,7 @@ class Coordinator:
         next_tick = 0.0
         try:
             self.control.open()
-            self.worker_pool.load_parked()
+            self.worker_pool.load_paused()
             for _ in range(self.setup.worker_count):
                 self.worker_pool.create()
             for place in self.setup.capacity_by_migrant:

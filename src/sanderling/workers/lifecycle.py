@@ -17,7 +17,7 @@ class LifecycleState(StrEnum):
     CREATED = "created"
     RUNNING = "running"
     DISPATCHED = "dispatched"  # moving to another place
-    DEACTIVATED = "deactivated"  # parked on disk, without a process
+    DEACTIVATED = "deactivated"  # paused on disk, without a process
     DISPOSED = "disposed"
 
 
@@ -35,7 +35,7 @@ class Transition(StrEnum):
     LOSE = "lose"  # the process or its machine died
 
 
-# The life cycle of Aglets. Additions: a parked worker can be disposed of, a moving one can be lost.
+# The life cycle of Aglets. Additions: a paused worker can be disposed of, a moving one can be lost.
 LEGAL_TRANSITIONS: dict[tuple[LifecycleState, Transition], LifecycleState] = {
     (LifecycleState.CREATED, Transition.START): LifecycleState.RUNNING,
     (LifecycleState.RUNNING, Transition.CLONE): LifecycleState.RUNNING,
@@ -82,7 +82,7 @@ class WorkerRegistry:
     def add(
         self, worker: str, place: str = LOCAL_PLACE, parent: str = "", state: LifecycleState = LifecycleState.CREATED
     ) -> WorkerRecord:
-        """Add a worker. Raises UsageError if its id was used, unless it is parked."""
+        """Add a worker. Raises UsageError if its id was used, unless it is paused."""
         old = self.records.get(worker)
         if old is not None and old.state is not LifecycleState.DEACTIVATED:
             raise UsageError(f"worker {worker} exists already")

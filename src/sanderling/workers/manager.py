@@ -1,4 +1,4 @@
-"""Worker pool of a running crawl: creates, clones, moves, parks, resumes, disposes of, and resizes workers.
+"""Worker pool of a running crawl: creates, clones, moves, pauses, resumes, disposes of, and resizes workers.
 
 A worker that is moved or stopped finishes its requests in flight and returns its other tasks.
 """
@@ -57,8 +57,8 @@ class PendingTransition(Struct, frozen=True):
     place: str = LOCAL_PLACE
 
 
-class ParkedWorker(Struct, frozen=True):
-    """State of a parked worker, stored in COLLECTION/workers/ID.json."""
+class PausedWorker(Struct, frozen=True):
+    """State of a paused worker, stored in COLLECTION/workers/ID.json."""
 
     id: str
     place: str
@@ -81,7 +81,7 @@ class WorkerPool:
         self.engine = engine
         self.assignment = assignment
         self.release_leases = release_leases  # requeues the leased URLs of a worker
-        self.parked_folder = folder / WORKER_FOLDER
+        self.paused_folder = folder / WORKER_FOLDER
         self.registry = WorkerRegistry(folder / "logs" / "workers.log", clock)
         self.pending_transitions: dict[str, PendingTransition] = {}
         self.capacity_by_place = capacity_by_place or {}  # tasks per worker, if not the default
@@ -91,12 +91,12 @@ class WorkerPool:
 
     # Transitions
 
-    def load_parked(self) -> None:
-        """Register the workers parked by earlier crawls."""
-        for file in sorted(self.parked_folder.glob("*.json")) if self.parked_folder.is_dir() else ():
-            parked = self._read_parked(file.stem)
-            self.registry.records[parked.id] = WorkerRecord(
-                parked.id, LifecycleState.DEACTIVATED, parked.place, parked.created_at
+    def load_paused(self) -> None:
+        """Register the workers paused by earlier crawls."""
+        for file in sorted(self.paused_folder.glob("*.json")) if self.paused_folder.is_dir() else ():
+            paused = self._read_paused(file.stem)
+            self.registry.records[paused.id] = WorkerRecord(
+                paused.id, LifecycleState.DEACTIVATED, paused.place, paused.created_at
             )
 
     def create(self, place: str = LOCAL_PLACE, history: WorkerHistory | None = None, parent: str = "") -> str:
@@ -125,34 +125,34 @@ class WorkerPool:
         self._start_transition(worker, Transition.RETRACT)
 
     def deactivate(self, worker: str) -> None:
-        """Park a worker: store its state and stop its process."""
+        """Pause a worker: store its state and stop its process."""
         record = self.registry.get(worker)
         get_next_state(record, Transition.DEACTIVATE)
         self._start_transition(worker, Transition.DEACTIVATE, record.place)
 
     def deactivate_others(self, worker: str) -> list[str]:
-        """Park all other workers. Returns their ids."""
+        """Pause all other workers. Returns their ids."""
         others = [m for m in self.assignment.workers if m != worker and m not in self.pending_transitions]
         for other in others:
             self.deactivate(other)
         return others
 
     def activate(self, worker: str) -> None:
-        """Resume a parked worker with its id and history."""
+        """Resume a paused worker with its id and history."""
         get_next_state(self.registry.get(worker), Transition.ACTIVATE)
-        parked = self._read_parked(worker)
-        self._check_place(parked.place)
-        self.engine.create_worker(name=worker, place=parked.place)
+        paused = self._read_paused(worker)
+        self._check_place(paused.place)
+        self.engine.create_worker(name=worker, place=paused.place)
         self.registry.apply_transition(worker, Transition.ACTIVATE)
-        self.assignment.add_worker(worker, parked.history, self.capacity_by_place.get(parked.place, 0))
-        (self.parked_folder / f"{worker}.json").unlink(missing_ok=True)
+        self.assignment.add_worker(worker, paused.history, self.capacity_by_place.get(paused.place, 0))
+        (self.paused_folder / f"{worker}.json").unlink(missing_ok=True)
 
     def dispose(self, worker: str) -> None:
-        """Stop a worker and delete its parked state."""
+        """Stop a worker and delete its paused state."""
         record = self.registry.get(worker)
         get_next_state(record, Transition.DISPOSE)
         if record.state is LifecycleState.DEACTIVATED:
-            (self.parked_folder / f"{worker}.json").unlink(missing_ok=True)
+            (self.paused_folder / f"{worker}.json").unlink(missing_ok=True)
             self.registry.apply_transition(worker, Transition.DISPOSE)
         else:
             self._start_transition(worker, Transition.DISPOSE, record.place)
@@ -205,7 +205,7 @@ class WorkerPool:
         self.engine.dispose_worker(worker)
         self.release_leases(worker)
         if pending.transition is Transition.DEACTIVATE:
-            self._write_parked(ParkedWorker(worker, record.place, record.created_at, history))
+            self._write_paused(PausedWorker(worker, record.place, record.created_at, history))
         self.registry.apply_transition(worker, pending.transition)
         if pending.transition in (Transition.DISPATCH, Transition.RETRACT):
             self.engine.create_worker(name=worker, place=pending.place)
@@ -244,20 +244,20 @@ class WorkerPool:
 
     # Storage
 
-    def _write_parked(self, parked_worker: ParkedWorker) -> None:
-        self.parked_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = self.parked_folder / f"{parked_worker.id}.new"
-        temporary.write_bytes(msgspec.json.encode(parked_worker))
+    def _write_paused(self, paused_worker: PausedWorker) -> None:
+        self.paused_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = self.paused_folder / f"{paused_worker.id}.new"
+        temporary.write_bytes(msgspec.json.encode(paused_worker))
         temporary.chmod(0o600)
-        temporary.rename(self.parked_folder / f"{parked_worker.id}.json")
+        temporary.rename(self.paused_folder / f"{paused_worker.id}.json")
 
-    def _read_parked(self, worker: str) -> ParkedWorker:
+    def _read_paused(self, worker: str) -> PausedWorker:
         if not WORKER_ID.fullmatch(worker):
             raise UsageError(f"{worker!r} is not a worker id")
-        file = self.parked_folder / f"{worker}.json"
+        file = self.paused_folder / f"{worker}.json"
         try:
-            return msgspec.convert(rename_keys(msgspec.json.decode(file.read_bytes()), RENAMED_KEYS), ParkedWorker)
+            return msgspec.convert(rename_keys(msgspec.json.decode(file.read_bytes()), RENAMED_KEYS), PausedWorker)
         except (OSError, msgspec.DecodeError) as error:
             raise UsageError(
-                f"cannot read the parked worker {file}: {error}; delete the file to start without it"
+                f"cannot read the paused worker {file}: {error}; delete the file to start without it"
             ) from None
