@@ -108,6 +108,21 @@ def test_sitemap_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
         assert found["problems"]
 
 
+def test_images_and_language_versions_of_a_sitemap_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with Site({"/": html()}) as site:
+        site.pages["/sitemap.xml"] = Page(
+            f"<urlset><url><loc>{site.root}/a</loc><image:image><image:loc>{site.root}/a.png</image:loc>"
+            f"<image:title>Pier</image:title></image:image>"
+            f'<xhtml:link rel="alternate" hreflang="de" href="{site.root}/de"/></url></urlset>'.encode()
+        )
+        main(["check", "sitemap", site.root + "/sitemap.xml", "--allow-private", "--json"])
+        (found,) = read_json_lines(capsys)
+        assert found["extensions"] == [
+            {"kind": "image", "page": f"{site.root}/a", "loc": f"{site.root}/a.png", "title": "Pier"},
+            {"kind": "language", "page": f"{site.root}/a", "language": "de", "href": f"{site.root}/de"},
+        ]
+
+
 def test_sitemap_entries_of_other_sites_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with Site({"/": html(), "/moved.xml": redirect("/a/map.txt")}) as site:
         listed = f"{site.root}/a/in\n{site.root}/out\nhttp://other.example/\n".encode()

@@ -2,7 +2,8 @@
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -11,7 +12,7 @@ from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSe
 from sanderling.config.time_format import format_iso
 from sanderling.crawl.probe import ProbeResult, probe_robots, probe_url
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, parse_seed
-from sanderling.discovery.entry_types import SitemapKind
+from sanderling.discovery.entry_types import SitemapEntry, SitemapKind
 from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.errors import UsageError
 from sanderling.fetch.address_guard import is_global, parse_ip_literal
@@ -40,6 +41,7 @@ from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import build_scope_rule, can_sitemap_list, check_scope, is_below_sitemap
 from sanderling.urls.traps import find_trap
 
+MAX_ENTRIES = 20  # of a sitemap that are listed
 HELP = "Test how a URL, robots.txt, sitemap, or page is interpreted, without crawling."
 EXAMPLES = """\
 examples:
@@ -246,6 +248,7 @@ def check_sitemap(call: CommandCall, raw: str) -> dict[str, object]:
         "of_other_hosts": foreign,
         "outside_its_folder": elsewhere if report.kind in (SitemapKind.URLSET, SitemapKind.TEXT) else 0,
         "with_lastmod": sum(1 for entry in report.entries if entry.lastmod is not None),
+        "extensions": _list_extensions(report.entries),
         "problems": [f"{problem}: {count}" for problem, count in report.problems.items() if count],
         "sitemaps": [entry.loc for entry in report.sitemaps],
         "first": [
@@ -255,9 +258,24 @@ def check_sitemap(call: CommandCall, raw: str) -> dict[str, object]:
                 "changefreq": entry.changefreq,
                 "priority": "" if entry.priority is None else f"{entry.priority:g}",
             }
-            for entry, target in spelled[:20]
+            for entry, target in spelled[:MAX_ENTRIES]
         ],
     }
+
+
+def _list_extensions(entries: Sequence[SitemapEntry]) -> list[dict[str, object]]:
+    """List the first images, videos, news, and language versions of pages."""
+    parts = (
+        (entry.loc, kind, part)
+        for entry in entries
+        for kind, found in (("image", entry.images), ("video", entry.videos), ("language", entry.alternates),
+                            ("news", (entry.news,) if entry.news else ()))
+        for part in found
+    )  # fmt: skip
+    return [
+        {"kind": kind, "page": page} | {name: value for name, value in msgspec.to_builtins(part).items() if value}
+        for page, kind, part in islice(parts, MAX_ENTRIES)
+    ]
 
 
 CHECKS: dict[str, Callable[[CommandCall, str], dict[str, object]]] = {
