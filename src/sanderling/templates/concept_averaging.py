@@ -23,9 +23,9 @@ EXCEPTION = 0.02  # probability of a sample outside its concept; from three samp
 NEGATIVE_SAMPLE = 0.25  # a negative sample makes as certain as this many samples
 THRESHOLD = 0.4  # probability from which a page is of the type
 CALIBRATION = (
-    (0.84, -0.36),
-    (0.48, -0.91),
-    (0.67, -0.35),
+    (0.83, -0.35),
+    (0.49, -0.81),
+    (0.7, -0.29),
 )  # slope and offset of the log odds, for one, two, three samples
 SCALE_BITS = 8  # weights are rounded to 1 / 256, so that sums are exact in any order
 MIN_WEIGHT = 0.5 / (1 << SCALE_BITS)  # of a concept that is not dropped
