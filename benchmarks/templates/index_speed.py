@@ -23,7 +23,7 @@ CATALOG = """
 CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE urls (id INTEGER PRIMARY KEY, host INTEGER, path TEXT, state TEXT, reason TEXT);
 CREATE TABLE pages (url INTEGER PRIMARY KEY, title TEXT, status INTEGER);
-CREATE TABLE marks (url INTEGER, kind TEXT, value BLOB, PRIMARY KEY (url, kind));
+CREATE TABLE fingerprints (url INTEGER, kind TEXT, value BLOB, PRIMARY KEY (url, kind));
 CREATE TABLE visits (id INTEGER PRIMARY KEY, url INTEGER);
 """
 QUERIES = 60
