@@ -15,9 +15,11 @@ from tests.support.site import Site, tree
 
 SETTINGS = "allow_private=True, delay=0, workers=1, sitemaps=False"
 OPEN = "import sys, sanderling; run = sanderling.open(sys.argv[1]).crawl(sys.argv[2], " + SETTINGS + "); "
+COMMAND = "sanderling crawl"
+SMALL = 100  # pages of the site that shows the cost of the start
 PROGRAMS = {
     "wait()": OPEN + "run.wait()",
-    "for page": OPEN + "n = sum(1 for page in run); assert n > 100",
+    "for page": OPEN + "n = sum(1 for page in run); assert n",
     "page.title": OPEN + "n = sum(len(page.title) for page in run)",
     "page.markdown": OPEN + "n = sum(len(page.markdown) for page in run)",
 }
@@ -33,31 +35,36 @@ def measure(command: list[str]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def run_program(name: str, root: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        if name in PROGRAMS:
+            return measure([sys.executable, "-c", PROGRAMS[name], str(Path(folder) / "c"), root + "/"])
+        return measure([sys.executable, "-m", "sanderling", "crawl", root + "/", "-C", str(Path(folder) / "c"), *FLAGS])
+
+
 def main() -> None:
-    """Print the median CPU time per page of each program, and the median of its ratios to the command."""
+    """Print CPU time to start, and per page: the difference between a large and a small site."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
-    found: dict[str, list[float]] = {}
-    with Site(tree(args.pages)) as site:
+    names = [COMMAND, *PROGRAMS]
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    with Site(tree(args.pages)) as large, Site(tree(SMALL)) as small:
         for number in range(args.rounds):
-            names = ["sanderling crawl", *PROGRAMS]
             for name in names if number % 2 else reversed(names):  # so that drift affects all
-                with tempfile.TemporaryDirectory() as folder:
-                    if name in PROGRAMS:
-                        command = [sys.executable, "-c", PROGRAMS[name], str(Path(folder) / "c"), site.root + "/"]
-                    else:
-                        words = ["crawl", site.root + "/", "-C", str(Path(folder) / "c"), *FLAGS]
-                        command = [sys.executable, "-m", "sanderling", *words]
-                    found.setdefault(name, []).append(measure(command))
-    base = found["sanderling crawl"]
-    print(f"load average at the end: {os.getloadavg()[0]:.1f}")
-    for name in ("sanderling crawl", *PROGRAMS):
-        ratios = [own / other for own, other in zip(found[name], base, strict=True)]
-        per_page = 1000 * statistics.median(found[name]) / args.pages
-        print(f"{name:<18} {per_page:6.2f} ms of CPU per page  {100 * (statistics.median(ratios) - 1):+6.1f} %"
-              f"  ({100 * (min(ratios) - 1):+.1f} to {100 * (max(ratios) - 1):+.1f})")  # fmt: skip
+                start = run_program(name, small.root)
+                found[name].append((start, (run_program(name, large.root) - start) / (args.pages - SMALL)))
+    base = statistics.median(per_page for _, per_page in found[COMMAND])
+    print(f"{args.pages} pages, {args.rounds} rounds, load average at the end: {os.getloadavg()[0]:.1f}")
+    for name in names:
+        start = statistics.median(start for start, _ in found[name])
+        costs = sorted(1000 * per_page for _, per_page in found[name])
+        middle = statistics.median(costs)
+        share = f"{100 * (middle / 1000 / base - 1):+5.1f} %"
+        print(
+            f"{name:<16} {start:.2f} s to start, {middle:.3f} ms per page ({costs[0]:.3f} to {costs[-1]:.3f}), {share}"
+        )
 
 
 if __name__ == "__main__":
