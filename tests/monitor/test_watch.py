@@ -13,6 +13,8 @@ from sanderling.monitor.watch_file import build_watch, load_watch_digest, load_w
         ("selector", "//p[", "XPath"),
         ("selector", "$.items[", "JSON path"),
         ("selector", "re:(", "regular expression"),
+        ("selector", "re:(a+)+$", "too long"),
+        ("ignore", "re:^(?:\\w+\\s?)*$", "too long"),
         ("condition", "cheap", "not a condition"),
         ("every", "soon", "not a duration"),
         ("hours", "8 to 5", "active hours"),

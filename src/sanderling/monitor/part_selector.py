@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.html.parser import Document, Element
+from sanderling.monitor.expression_process import expressions, is_expression_fast
 
 if TYPE_CHECKING:
     from jsonpath import JSONPath
@@ -53,6 +54,8 @@ def parse_part_selector(text: str) -> PartSelector:
                 re.compile(expression)
     except (ValueError, re.error) as error:
         raise UsageError(f"{expression!r} is not a valid {name}: {str(error).splitlines()[0]}") from None
+    if language == "regex" and not is_expression_fast(expression):
+        raise UsageError(f"{expression!r} can take too long; avoid repetitions within repetitions such as (a+)+")
     return PartSelector(language, expression, attribute)
 
 
@@ -115,10 +118,8 @@ def get_item_text(item: object) -> str:
 
 
 def select_text(text: str, selector: PartSelector) -> list[str]:
-    """Return the matches of a regular expression: its first group, or the whole match."""
-    matches = re.finditer(selector.expression, text[:MAX_PART_LENGTH], re.MULTILINE)
-    found = [match[1] if match.re.groups else match[0] for match, _ in zip(matches, range(MAX_MATCHES), strict=False)]
-    return [part for part in found if part]
+    """Return the matches of a regular expression: its first group, or the whole match. Raises ExpressionTimeout."""
+    return expressions.find_matches(selector.expression, text[:MAX_PART_LENGTH], MAX_MATCHES)
 
 
 def parse_json(text: str) -> Any:
