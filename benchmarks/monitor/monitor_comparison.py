@@ -54,7 +54,7 @@ class Sanderling:
     def check(self) -> set[int]:
         """Run the service once; a change that pages share names them all."""
         found: set[int] = set()
-        for line in self._run("--once", "--allow-private", "--delay", "0").splitlines():
+        for line in self._run("--once", "--allow-private", "--delay", "0", "--backoff", "0.01").splitlines():
             event = json.loads(line)
             found |= {int(PAGE.search(url)[1]) for url in [event["url"], *event.get("urls", [])]}  # type: ignore[index]
         return found

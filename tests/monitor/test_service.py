@@ -137,6 +137,16 @@ def test_page_that_was_gone_and_returns_is_reported_as_returned(
     assert json.loads(capsys.readouterr().out)["kinds"] == ["returned"]
 
 
+def test_single_run_checks_a_page_once_however_short_its_interval(watched: WatchedSite) -> None:
+    watched.site.pages |= {f"/{n}": lamp(n) for n in range(6)}
+    urls = [f"{watched.site.root}/{n}" for n in range(6)]
+    assert watched(*urls, "--name", "lamps", "--every", "1ms") == 0
+    watched.check()
+    before = watched.site.hits.copy()
+    watched.check()
+    assert all(watched.site.hits[f"/{n}"] - before[f"/{n}"] == 1 for n in range(6))
+
+
 def test_digest_collects_the_changes_of_all_watches(watched: WatchedSite, webhook: WebhookServer) -> None:
     for name in ("/lamp", "/desk"):
         watched.site.pages[name] = lamp(129)

@@ -379,3 +379,17 @@ def test_tables_fit_a_phone(logged_in_page: Any, crawled_site: CrawledSite) -> N
             "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.ariaLabel)"
         )
         assert logged_in_page.evaluate(script) == [], path
+
+
+def test_part_to_watch_is_picked_by_a_click(logged_in_page: Any, crawled_site: CrawledSite) -> None:
+    page = logged_in_page
+    page.goto("/watches")
+    page.fill("#url", f"{crawled_site.root}/gull")
+    page.click("button[value=pick]")
+    page.frame_locator("#stored").locator("p").first.click()
+    page.wait_for_function("document.getElementById('picked').textContent.startsWith('The gull eats')")
+    picked = page.input_value("#selector")
+    page.click("button[value=add]")
+    assert page.locator("code", has_text=picked).is_visible()
+    assert page.frame_locator("#stored").locator("p").count() == 0
+    page.click("button[value=remove]")

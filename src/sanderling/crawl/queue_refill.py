@@ -3,6 +3,7 @@
 Sitemaps, feeds and change lists come first: they tell which pages are worth a visit.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
@@ -37,6 +38,7 @@ class QueueRefill:
         self.spends_full_budget = is_continuous and budget is not None  # visits pages early if budget is left
         self.budget_started_at = now - (compute_saved_seconds(context.db, budget, now) if budget else 0.0)
         self.hosts_reset_at = now
+        self.visited_before = math.inf if is_continuous else now  # a single refresh visits each page once
         self.is_continuous = is_continuous
         self.on_host_intervals = on_host_intervals  # gets the change rate of hosts
 
@@ -64,7 +66,7 @@ class QueueRefill:
     def _select_due(self, now: float) -> list[int]:
         context, limit = self.context, self._compute_allowance(now)
         min_priority = context.revisit.change_lists.min_priority
-        rows = context.revisit.schedule.load_due(now, limit, min_priority, self.spends_full_budget)
+        rows = context.revisit.schedule.load_due(now, limit, min_priority, self.spends_full_budget, self.visited_before)
         url_ids = [row.url_id for row in rows]
         url_ids += context.revisit.change_lists.sample_unnamed_pages(now)[: limit - len(url_ids)]
         return self._drop_url_variants(url_ids, now)

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sanderling.content.prices import MAX_LINE_LENGTH, flag_price_lines
+from sanderling.content.word_lists import load_words
 from sanderling.html.parser import Document
 
 MAX_NODES = 10_000  # of structured data
@@ -18,28 +19,6 @@ NUMBER = re.compile(r"[-−]?\d(?:[\d.,'’\u00a0\u202f ]*\d)?")
 PRICE_TAGS = ("product:price:amount", "og:price:amount")
 CURRENCY_TAGS = ("product:price:currency", "og:price:currency")
 AVAILABILITY_TAGS = ("product:availability", "og:availability")
-OUT_OF_STOCK_TERMS = (
-    *("out of stock", "sold out", "outofstock", "soldout", "discontinued", "currently unavailable", "not available"),
-    *("ausverkauft", "nicht lieferbar", "nicht auf lager", "nicht verfügbar", "épuisé", "en rupture", "indisponible"),
-    *("agotado", "sin stock", "no disponible", "esaurito", "non disponibile", "uitverkocht", "niet op voorraad"),
-    *(
-        "esgotado",
-        "indisponível",
-        "slutsåld",
-        "udsolgt",
-        "utsolgt",
-        "loppuunmyyty",
-        "wyprzedan",
-        "vyprodáno",
-        "tükendi",
-    ),
-    *("нет в наличии", "нет в продаже", "缺货", "售罄", "在庫切れ", "品切れ", "품절"),
-)
-IN_STOCK_TERMS = (
-    *("in stock", "instock", "in_stock", "limitedavailability", "available", "auf lager", "lieferbar", "verfügbar"),
-    *("en stock", "disponible", "disponibile", "op voorraad", "disponível", "em estoque", "i lager", "på lager"),
-    *("dostępny", "skladem", "raktáron", "stokta", "в наличии", "有货", "在庫あり"),
-)
 
 
 class PageValues(Struct, frozen=True, omit_defaults=True):
@@ -90,9 +69,9 @@ def parse_text_values(text: str) -> PageValues:
 
 def parse_availability(text: str) -> str:
     lower = text.lower()
-    if any(term in lower for term in OUT_OF_STOCK_TERMS):
+    if any(term in lower for term in load_words("content.out_of_stock")):
         return OUT_OF_STOCK
-    return IN_STOCK if any(term in lower for term in IN_STOCK_TERMS) else ""
+    return IN_STOCK if any(term in lower for term in load_words("content.in_stock")) else ""
 
 
 def _read_json_ld(tree: Document) -> Iterator[PageValues]:

@@ -1,5 +1,6 @@
 """The revisit schedule: due times of all pages, stored in the database."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -113,15 +114,21 @@ class RevisitSchedule:
         )
 
     def load_due(
-        self, now: float, limit: int, min_priority: float = -1.0, include_early: bool = False
+        self,
+        now: float,
+        limit: int,
+        min_priority: float = -1.0,
+        include_early: bool = False,
+        visited_before: float = math.inf,
     ) -> list[DueVisit]:
         """Select the pages most worth a visit now. Where a change list is trusted, pages need more than `min_priority`.
 
-        With `include_early`, pages that are not due yet fill the limit, so that a continuous budget is spent.
+        With `include_early`, pages that are not due yet fill the limit, so that a continuous budget is spent. Pages
+        visited at `visited_before` or later are left out.
         """
         self.plan_store.min_priority = min_priority
         rows = self.planner.select_due(now, limit, include_early)
-        return [DueVisit(row.id, row.due_at) for row in rows]
+        return [DueVisit(row.id, row.due_at) for row in rows if row.history.last_visit < visited_before]
 
     def load_all(self, limit: int) -> list[DueVisit]:
         """Load all pages, due or not, in order of their due times."""

@@ -46,6 +46,7 @@ def build_page_routes() -> list[BaseRoute]:
         Route("/watches", watch_pages.change_watches, methods=["POST"]),
         Route("/similar", similar_view.similar_page, methods=["GET"]),
         Route("/similar", similar_view.save_similar, methods=["POST"]),
+        Route("/watches/part", watch_pages.pick_part),
         Route("/due", views.due_page),
         Route("/dashboard", views.dashboard_page),
         Route("/stats", views.stats_page),

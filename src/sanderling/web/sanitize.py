@@ -30,6 +30,7 @@ REMOVED_ATTRIBUTES = (
     "autofocus",
     "imagesrcset",
 )
+TRACKER, PICKER = "inside.js", "pick.js"
 MAX_PAGE_BYTES = 8_000_000
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/x-icon", "image/bmp")
 STYLE_TYPES = ("text/css",)
@@ -49,8 +50,8 @@ def make_nonce() -> str:
     return secrets.token_urlsafe(18)
 
 
-def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes:
-    """Return a page without active content; other files as text or description."""
+def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool, script: str = TRACKER) -> bytes:
+    """Return a page without active content, except our script; other files as text or description."""
     if not is_html(body.mime, body.content):
         return _render_non_html(body, nonce, allow_scripts=allow_scripts)
     tree = parse_html(body.content[:MAX_PAGE_BYTES], body.charset)
@@ -61,12 +62,13 @@ def sanitize_page(body: StoredBody, nonce: str, *, allow_scripts: bool) -> bytes
     for element in tree.iter_elements():
         _clean_attributes(element, base, body.at)
     page = tree.root.html if tree.root is not None else ""
-    return _add_head(page, "".join(filter(None, styles)), nonce, allow_scripts=allow_scripts).encode("utf-8", "replace")
+    head = "".join(filter(None, styles))
+    return _add_head(page, head, nonce, allow_scripts=allow_scripts, script=script).encode("utf-8", "replace")
 
 
-def _add_head(page: str, styles: str, nonce: str, *, allow_scripts: bool) -> str:
+def _add_head(page: str, styles: str, nonce: str, *, allow_scripts: bool, script: str = TRACKER) -> str:
     # First, so that no unclosed tag of the page can swallow the nonce.
-    tracker = f'<script nonce="{nonce}" src="/static/inside.js"></script>' if allow_scripts else ""
+    tracker = f'<script nonce="{nonce}" src="/static/{script}"></script>' if allow_scripts else ""
     return f'<!doctype html><meta charset="utf-8">{tracker}{styles}{page}'
 
 

@@ -16,7 +16,7 @@ from sanderling.search.feedback.unmet_queries import list_unmet_queries
 from sanderling.web.queries.signal_stats import list_signals
 from sanderling.web.rendering import render_template
 from sanderling.web.replay.replay_url import build_replay_path
-from sanderling.web.sanitize import build_content_policy, is_embeddable, make_nonce, sanitize_page
+from sanderling.web.sanitize import PICKER, build_content_policy, is_embeddable, make_nonce, sanitize_page
 from sanderling.web.state import DAY_SECONDS, get_app_state, get_session
 from sanderling.web.tracking import can_track, get_client_id, is_own_query, set_client_cookie
 from sanderling.web.view_models import StoredBody
@@ -101,6 +101,9 @@ def stored_page(request: Request) -> Response:
             b"<!doctype html><p>This page is not stored.", "", allow_scripts=False, status=404
         )
     nonce, scripts = make_nonce(), can_track(request)
+    if request.query_params.get("pick"):
+        page = sanitize_page(body, nonce, allow_scripts=True, script=PICKER)
+        return _build_sandboxed_response(page, nonce, allow_scripts=True)
     return _build_sandboxed_response(sanitize_page(body, nonce, allow_scripts=scripts), nonce, allow_scripts=scripts)
 
 

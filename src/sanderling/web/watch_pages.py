@@ -13,6 +13,7 @@ from sanderling.errors import SanderlingError
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_file import build_watch
 from sanderling.monitor.watch_store import WatchStore, has_watches
+from sanderling.urls.normalize import normalize_url
 from sanderling.web.forms import check_permission, deny_request, read_form
 from sanderling.web.rendering import render_template
 from sanderling.web.state import get_app_state
@@ -46,8 +47,28 @@ async def change_watches(request: Request) -> Response:
     form = await read_form(request)
     if check_permission(request, form) is None:
         return deny_request()
+    if form.get("do") == "pick":
+        return RedirectResponse(f"/watches/part?url={quote(form.get('url', '').strip(), safe='')}", 303)
     error = await run_in_threadpool(_apply_watch_form, request, form)
     return RedirectResponse(f"/watches?error={quote(error)}" if error else "/watches", 303)
+
+
+@require_login
+def pick_part(request: Request) -> Response:
+    """GET /watches/part: the stored copy of a page, in which a click selects the part to watch."""
+    text, number = request.query_params.get("url", ""), request.query_params.get("watch", "")
+    app_state = get_app_state(request)
+    url = normalize_url(text if "://" in text else f"https://{text}")
+    body = app_state.crawl_view.load_body(url.url) if url else None
+    details: dict[str, object] = {"url": url.url if url else text, "body": body, "selector": "", "watch": ""}
+    if number.isdigit() and has_watches(app_state.crawl_view.folder):
+        store = WatchStore(app_state.crawl_view.folder)
+        watch = store.load_watches().get(int(number))
+        store.close()
+        if watch is not None:
+            details |= {"watch": number, "selector": watch.selector[0] if watch.selector else ""}
+    error = "" if url else f"{text!r} is not a valid http or https URL"
+    return render_template(request, "watch_part.html", details | {"error": error})
 
 
 def _apply_watch_form(request: Request, form: dict[str, str]) -> str:
@@ -63,6 +84,8 @@ def _apply_watch_form(request: Request, form: dict[str, str]) -> str:
             id_, watch = store.find_watch(form.get("watch", ""))
             if action == "remove":
                 store.delete_watch(id_)
+            elif action == "select":
+                store.save_watch(replace(watch, selector=(form.get("selector", "").strip(),)))
             elif action in ("pause", "resume"):
                 store.save_watch(replace(watch, paused=action == "pause"))
     except SanderlingError as error:
