@@ -16,6 +16,7 @@ from sanderling.api.crawl_run import CrawlRun, StartHook, TickHook
 from sanderling.api.crawl_settings import Settings, SettingValues
 from sanderling.api.page import Page
 from sanderling.api.page_links import PageLinks, load_page_links
+from sanderling.api.version_pruning import PruneReport, prune_collection
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
 from sanderling.crawl.request import CrawlSummary, parse_seed
 from sanderling.crawl.session import crawl
@@ -119,6 +120,23 @@ class Collection(CollectionReader):
     def links(self, url: str) -> PageLinks:
         """Return the links of a page with their text (`outgoing`), and the pages that link to it (`incoming`)."""
         return self._read(lambda stored: load_page_links(stored, url))
+
+    def prune(
+        self,
+        *,
+        versions: int = 0,
+        days: int = 0,
+        monthly: bool = False,
+        holds: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> PruneReport:
+        """Erase the records of old versions, except the last ones, those of some days, or two of each month.
+
+        The last version of a page is always kept; `holds` are regular expressions of URLs that keep all.
+        """
+        return prune_collection(
+            self.folder, versions=versions, days=days, monthly=monthly, holds=holds, dry_run=dry_run
+        )
 
     def seal(self, key: str | Path = "") -> SealReport:
         """Record digests of the WARC files, signed with a P-384 key in PEM; `sanderling verify` checks them."""

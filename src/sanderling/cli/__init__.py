@@ -46,6 +46,7 @@ COMMAND_GROUPS = {
         "import": "read WARC and WACZ files of other programs in, as history",
         "sink": "send pages to files, PostgreSQL, or a webhook, and follow the collection",
         "delete": "delete pages permanently and keep them out",
+        "prune": "erase old versions that a retention rule does not keep",
         "seal": "record digests of the WARC files, so that verify finds modifications",
         "verify": "check a collection for damage, and repair it",
         "plugins": "list installed plugins: URL filters, extractors, sinks, orderings, and so on",

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
-from sanderling.models import Reason, UrlRole, UrlState
+from sanderling.models import Outcome, Reason, UrlRole, UrlState
 from sanderling.storage.queries import URL_STATE_SQL
 from sanderling.urls.dust import DustSample
+from sanderling.warc.records import RecordLocation
 
 MAX_LISTED_HOSTS = 20
 MAX_MISSING_REQUISITES = 20  # listed
@@ -168,3 +169,24 @@ def load_packed_links(db: Connection) -> Iterator[tuple[str, bytes]]:
         "SELECT h.name || u.path, p.links FROM pages AS p JOIN urls AS u ON u.id = p.url"
         " JOIN hosts AS h ON h.id = u.host WHERE p.links <> x''"
     )
+
+
+class StoredVersionRow(Struct, frozen=True):
+    """A visit with the record of a body."""
+
+    visit_id: int
+    url: str
+    at: float
+    digest: bytes
+    place: RecordLocation
+
+
+def iterate_stored_versions(db: Connection) -> Iterator[StoredVersionRow]:
+    """Yield the visits that stored a body, by page and time."""
+    sql = (
+        "SELECT v.id, h.name || u.path, v.at, v.digest, f.name, v.start, v.length FROM visits AS v"
+        " JOIN files AS f ON f.id = v.file JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
+        " WHERE v.length > 0 AND v.outcome = ? ORDER BY v.url, v.at, v.id"
+    )
+    for id_, url, at, digest, file, start, length in db.execute(sql, (Outcome.FETCHED,)):
+        yield StoredVersionRow(id_, url, at, digest, RecordLocation(file, start, length))

@@ -1,8 +1,10 @@
 """Erase records in WARC files without moving other records.
 
-Filler records in gzip members of the same length keep stored locations valid.
+Filler records in gzip members of the same length keep stored locations valid. Their content is zeros, which Linux file
+systems store as holes: the disk space of erased records is free, although the file keeps its length.
 """
 
+import ctypes
 import io
 import os
 import struct
@@ -21,6 +23,9 @@ GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 GZIP_OVERHEAD_BYTES = 18  # header and trailer of a gzip member
 DEFLATE_BLOCK_BYTES = 65_535  # maximum length of a stored block
 DEFLATE_BLOCK_HEADER_BYTES = 5
+HOLE_BYTES = 4096  # block of common file systems
+MAX_MERGED_BYTES = 64_000_000  # of one filler, which is built in memory
+KEEP_SIZE, PUNCH_HOLE = 1, 2  # flags of fallocate(2)
 FILLER_TEXT = b"deleted from the archive"
 
 
@@ -59,13 +64,50 @@ def erase_records(folder: Path, locations: Iterable[RecordLocation], erased_at: 
     for name, locations_in_file in groupby(
         sorted(locations, key=lambda location: (location.file, location.offset)), lambda location: location.file
     ):
-        fd = os.open(folder / name, os.O_WRONLY)
+        fd = os.open(folder / name, os.O_RDWR)
         try:
             for location in locations_in_file:
                 os.pwrite(fd, build_filler(location.length, erased_at), location.offset)
+                punch_holes(fd, location.offset, location.length)
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def merge_locations(locations: Iterable[RecordLocation]) -> list[RecordLocation]:
+    """Merge adjacent and overlapping byte ranges, up to a maximum length."""
+    merged: list[RecordLocation] = []
+    for location in sorted(set(locations), key=lambda location: (location.file, location.offset)):
+        last = merged[-1] if merged else RecordLocation("", 0, 0)
+        end = location.offset + location.length
+        is_adjacent = last.file == location.file and location.offset <= last.offset + last.length
+        if is_adjacent and (end - last.offset <= MAX_MERGED_BYTES or end <= last.offset + last.length):
+            merged[-1] = RecordLocation(last.file, last.offset, max(last.length, end - last.offset))
+        else:
+            merged.append(location)
+    return merged
+
+
+def punch_holes(fd: int, offset: int, length: int) -> None:
+    """Free the disk space of the zeros of a filler. Does nothing where the file system has no holes."""
+    first, end = -(-offset // HOLE_BYTES) * HOLE_BYTES, offset + length
+    run_start = -1
+    for page in range(first, end - HOLE_BYTES + 1, HOLE_BYTES):
+        is_zero = not any(os.pread(fd, HOLE_BYTES, page))
+        if is_zero and run_start < 0:
+            run_start = page
+        elif not is_zero and run_start >= 0:
+            _punch_hole(fd, run_start, page - run_start)
+            run_start = -1
+    if run_start >= 0:
+        _punch_hole(fd, run_start, (end - run_start) // HOLE_BYTES * HOLE_BYTES)
+
+
+def _punch_hole(fd: int, offset: int, length: int) -> None:
+    fallocate = getattr(ctypes.CDLL(None), "fallocate", None)  # Linux only
+    if fallocate is not None:
+        fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        fallocate(fd, PUNCH_HOLE | KEEP_SIZE, offset, length)  # an error means that the space is not freed
 
 
 def build_filler(length: int, erased_at: float) -> bytes:
@@ -92,7 +134,7 @@ def _build_filler_record(size: int, erased_at: float) -> bytes:
                     head
                     + padding
                     + b"%d\r\n\r\n" % block_length
-                    + FILLER_TEXT.ljust(block_length)[:block_length]
+                    + FILLER_TEXT.ljust(block_length, b"\0")[:block_length]
                     + b"\r\n\r\n"
                 )
     return b"\r\n".ljust(size, b"\n")[:size]
