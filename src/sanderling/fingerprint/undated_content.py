@@ -48,10 +48,11 @@ def hash_undated_content(body: bytes, charset: str, url: str) -> bytes:
     blocks = extract_blocks(tree)
     title = tree.find("title")
     lines = [title.text if title is not None else "", *_select_lines(blocks)]
-    pieces = {" ".join(words) for words in _strip_dates(lines, url_words)}
+    has_query = "?" in url
+    pieces = {" ".join(words) for words in _strip_dates(lines, url_words, has_query)}
     pieces.update(_find_media(tree, blocks))
     for script in tree.select(DATA_SCRIPTS):
-        pieces.update(" ".join(words) for words in _strip_dates([script.text[:MAX_DATA_SIZE]], url_words))
+        pieces.update(" ".join(words) for words in _strip_dates([script.text[:MAX_DATA_SIZE]], url_words, has_query))
     pieces.discard("")
     return xxh3_64_digest("\n".join(sorted(pieces)).encode("utf-8", "replace"))
 
@@ -82,7 +83,7 @@ def _find_url_words(url: str) -> Set[str]:
     return words.union(tokens, (str(number + step) for number in numbers for step in (-1, 1)))
 
 
-def _strip_dates(lines: list[str], url_words: Set[str]) -> Iterator[list[str]]:
+def _strip_dates(lines: list[str], url_words: Set[str], has_query: bool) -> Iterator[list[str]]:
     """Yield the words of each line that belong neither to a date nor to the URL, nor count up as days of a month."""
     split = [
         [
@@ -101,7 +102,7 @@ def _strip_dates(lines: list[str], url_words: Set[str]) -> Iterator[list[str]]:
         remaining = [None if is_counting else word for word, is_counting in zip(words, in_run, strict=True)]
         yield [
             word
-            for word in _drop_date_words(remaining)
+            for word in _drop_date_words(remaining, has_query)
             if word is not None and word not in url_words and word not in ORDINAL_SUFFIXES
         ]
 
@@ -126,8 +127,8 @@ def _find_counting(words: list[str]) -> list[bool]:
     return flags
 
 
-def _drop_date_words(words: list[str | None]) -> list[str | None]:
-    """Replace the words of dates by None."""
+def _drop_date_words(words: list[str | None], drops_years: bool) -> list[str | None]:
+    """Replace the words of dates by None; `drops_years`: also a year without a day, in a short line."""
     found: list[str | None] = list(words)
     for place, word in enumerate(words):
         if word is not None and word in _load_date_words():
@@ -137,10 +138,16 @@ def _drop_date_words(words: list[str | None]) -> list[str | None]:
             _drop_number(found, place + 2, can_be_day=not (before or after))
             _drop_number(found, place + 3, can_be_day=False)
     if len(words) <= MAX_HEADING_WORDS:
-        for place in range(len(found)):
-            if _drop_number(found, place, can_be_day=False):  # month names of languages without a word list
+        for place in range(len(found)):  # month names of languages without a word list
+            is_year = drops_years or _is_day(found, place - 2) or _is_day(found, place - 1)
+            if is_year and _drop_number(found, place, can_be_day=False):
                 _drop_number(found, place - 2, can_be_day=True) or _drop_number(found, place - 1, can_be_day=True)
     return found
+
+
+def _is_day(words: list[str | None], place: int) -> bool:
+    word = words[place] if place >= 0 else None
+    return word is not None and word.isdecimal() and 0 < int(word[:4]) <= LAST_DAY
 
 
 def _drop_number(words: list[str | None], place: int, *, can_be_day: bool) -> bool:
