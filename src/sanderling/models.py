@@ -57,6 +57,7 @@ class Reason(StrEnum):
     OUT_OF_SCOPE = "out_of_scope"
     EXCLUDED = "excluded"
     ROBOTS = "robots"
+    USAGE = "usage"  # the owner's preferences deny the purpose of the crawl
     ROBOTS_UNREACHABLE = "robots_unreachable"
     NOFOLLOW = "nofollow"
     FOREIGN_SITEMAP = "foreign_sitemap"  # listed only in a sitemap or feed of another site

@@ -11,10 +11,10 @@ from sanderling.fetch.robots import (
     DAY,
     MAX_BODY_BYTES,
     MAX_CRAWL_DELAY,
-    _decode_body,
     _parse_fields,
     build_robots_rules,
     compute_robots_expiry,
+    decode_robots_body,
 )
 from sanderling.models import Host, RobotsTxt
 from sanderling.urls.normalize import normalize_url
@@ -80,7 +80,7 @@ def test_parse_cases_of_google(suites: Path) -> None:
     for case in json.loads((suites / "robots-google/parse_cases.json").read_text()):
         body = _get_body(case)
         if "valid_directives" in case:
-            assert len(list(_parse_fields(_decode_body(body)))) == case["valid_directives"], case["name"]
+            assert len(list(_parse_fields(decode_robots_body(body)))) == case["valid_directives"], case["name"]
         assert list(build_robots_rules(_build_robots_txt(body), "x").sitemaps) == case.get("sitemaps", [])
 
 

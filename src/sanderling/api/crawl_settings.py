@@ -55,6 +55,7 @@ class SettingValues(TypedDict, total=False):
     user_agent: str
     contact: str
     sign: str
+    purpose: Literal["search", "archive", "ai-input", "ai-train"]
     signature_agent: str
     ignore_robots: Sequence[str]
     allow_private: bool

@@ -73,6 +73,10 @@ class PolitenessSettings(Struct, frozen=True):
         Text, Meta(description="sign requests with this key file (Web Bot Auth); see sanderling identity")
     ] = ""
     signature_agent: Annotated[Text, Meta(description="https URL of the site that publishes your key directory")] = ""
+    purpose: Annotated[
+        Literal["search", "archive", "ai-input", "ai-train"],
+        Meta(description="what the pages are for: skip those whose owner denies it (default search)"),
+    ] = "search"
     ignore_robots: Annotated[Texts, Meta(description="own host whose robots.txt is ignored (repeatable)")] = ()
 
 

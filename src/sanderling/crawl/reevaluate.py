@@ -31,6 +31,7 @@ REEVALUATED_REASONS = (
     Reason.TOO_LARGE,
     Reason.DUPLICATE,
     Reason.REPEATED_CONTENT,
+    Reason.USAGE,
 )
 
 
@@ -66,6 +67,7 @@ def reevaluate_skipped(context: CrawlContext, request: CrawlRequest, now: float)
             request.fetching.max_body,
             request.limits.limit_per_host,
             request.limits.repeat_limit,
+            request.politeness.purpose,
             *sorted(f"{rule.site} {rule.kind} {rule.name}" for rule in context.frontier.url_filter.dust_rules),
         ]
     )

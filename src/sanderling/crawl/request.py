@@ -145,6 +145,7 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         headers=fetching.header,
         basic_auth=basic_auth,
         cookies=fetching.cookies,
+        purpose=politeness.purpose,
         **_build_signing_fields(politeness),
         proxy=fetching.proxy,
         allow_private=fetching.allow_private,

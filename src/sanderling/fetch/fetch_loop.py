@@ -19,7 +19,6 @@ from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.heartbeat import HeartbeatMeter
 from sanderling.fetch.host_queue import HostQueue, parse_endpoint
 from sanderling.fetch.report_buffer import MAX_REPORT_VISITS, ReportBuffer
-from sanderling.fetch.request_signing import build_request_signer
 from sanderling.fetch.response import build_conditional_headers, is_cookie_redirect, is_precondition_failed
 from sanderling.fetch.response_processor import Fingerprinter, ResponseProcessor
 from sanderling.fetch.robots import (
@@ -32,6 +31,8 @@ from sanderling.fetch.robots import (
 )
 from sanderling.fetch.template_filter import open_template_matcher
 from sanderling.fetch.transport import FetchRequest, FetchResponse, TransportFactory
+from sanderling.fetch.usage_preferences import find_denial, skip_denied_visit
+from sanderling.http.request_signing import build_request_signer
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Reason, Visit, WorkerReport
 from sanderling.urls.normalize import get_host
 
@@ -199,6 +200,8 @@ class FetchLoop:
                 self._report.add_unfetched([task], Outcome.SKIPPED, Reason.BAD_URL, f"not a URL of {host_queue.host}")
             elif not self._is_allowed(host_queue.robots_rules, url):
                 self._report.add_unfetched([task], Outcome.SKIPPED, Reason.ROBOTS)
+            elif denial := find_denial(host_queue.usage_rules, url, self._settings.purpose):
+                self._report.add_unfetched([task], Outcome.SKIPPED, Reason.USAGE, f"robots.txt: {denial}")
             else:
                 host_queue.mark_started(now)
                 self._is_isolated = task.is_suspect
@@ -254,7 +257,7 @@ class FetchLoop:
             host_queue.tasks.appendleft(task)
 
     def _process_task(self, host_queue: HostQueue, task: FetchTask, response: FetchResponse) -> None:
-        visit = self._processor.process(task, response, self._clock())
+        visit = skip_denied_visit(self._processor.process(task, response, self._clock()), response, self._settings)
         self._heartbeat_meter.count_visit(visit)
         matcher = self._template_matcher
         self._report.visits.append(visit if matcher is None else matcher.park_unless_matching(visit))

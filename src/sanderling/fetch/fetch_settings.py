@@ -26,6 +26,7 @@ class FetchSettings(Struct, frozen=True):
     accepted_types: tuple[str, ...] = ()  # media types to store, "text/html" or "image/*"; empty: all
     basic_auth: dict[str, str] = {}  # host name -> "user:password"; never written to the archive
     cookies: bool = False
+    purpose: Literal["search", "archive", "ai-input", "ai-train"] = "search"
     signing_key: bytes = b""  # Ed25519; empty: requests are not signed
     signature_agent: str = ""  # origin of the key directory
     proxy: str = ""  # "http://...", "socks5h://..."; proxies of the environment are ignored

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from sanderling.fetch.fetch_settings import LATENCY_FACTOR, MAX_LATENCY_DELAY
 from sanderling.fetch.robots import RobotsRules, build_robots_rules
 from sanderling.fetch.transport import HostEndpoint
+from sanderling.fetch.usage_preferences import UsageRule, parse_robots_preferences
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt
 
 
@@ -26,6 +27,7 @@ class HostQueue:
         self.is_drained = False  # its tasks were returned, and no others submitted since
         self.robots: RobotsTxt | None = None
         self.robots_rules: RobotsRules | None = None
+        self.usage_rules: tuple[UsageRule, ...] = ()
         self.robots_url, self.robots_redirects = f"{host}/robots.txt", 0
 
     def extend(self, batch: FetchBatch, addresses: tuple[str, ...], agent: str, now: float) -> None:
@@ -45,6 +47,7 @@ class HostQueue:
         """Adopt a robots.txt; the same file is not parsed twice."""
         if self.robots is None or robots.fetched_at != self.robots.fetched_at:
             self.robots_rules = build_robots_rules(robots, agent)
+            self.usage_rules = parse_robots_preferences(robots, agent)
         self.robots = robots
         self._update_crawl_delay()
 

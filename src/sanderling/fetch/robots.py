@@ -71,7 +71,7 @@ def build_robots_rules(robots: RobotsTxt, agent_token: str) -> RobotsRules:
         return RobotsRules(allows_by_default=False)
     if not 200 <= robots.status < 300:
         return RobotsRules(allows_by_default=True)
-    fields = list(_parse_fields(_decode_body(robots.body)))
+    fields = list(_parse_fields(decode_robots_body(robots.body)))
     sitemaps = _resolve_sitemaps(robots.host, fields)
     own_groups = _reduce_to_own_groups(fields, agent_token)
     return RobotsRules(True, Protego.parse(own_groups) if own_groups else None, sitemaps)
@@ -93,7 +93,7 @@ def find_deciding_line(robots: RobotsTxt, agent_token: str, url: str) -> str:
         return ""
     field = "allow" if build_robots_rules(robots, agent_token).is_allowed(url) else "disallow"
     group_agent, group = _select_group(
-        _reduce_to_own_groups(list(_parse_fields(_decode_body(robots.body))), agent_token).splitlines()
+        _reduce_to_own_groups(list(_parse_fields(decode_robots_body(robots.body))), agent_token).splitlines()
     )
     patterns = [value for name, value in group if name == field and value and _matches(value, url)]
     agent = agent_token if group_agent == _OWN_AGENT else "*"
@@ -126,7 +126,7 @@ def _matches(pattern: str, url: str) -> bool:
 _OWN_AGENT, _OTHER_AGENT = "us", "others"
 
 
-def _decode_body(body: bytes) -> str:
+def decode_robots_body(body: bytes) -> str:
     if len(body) > MAX_BODY_BYTES:
         end = max(body.rfind(b"\n", 0, MAX_BODY_BYTES), body.rfind(b"\r", 0, MAX_BODY_BYTES))
         body = body[: end + 1]  # a truncated line may mean the opposite
@@ -203,7 +203,7 @@ def _parse_agents(value: str, own_token: str) -> Iterable[str]:
         "*"
         if name.split()[:1] == ["*"]
         else _OWN_AGENT
-        if own_token and _parse_token(name) == own_token
+        if own_token and parse_agent_token(name) == own_token
         else _OTHER_AGENT
         for name in names
     )
@@ -212,11 +212,11 @@ def _parse_agents(value: str, own_token: str) -> Iterable[str]:
 def _find_best_token(values: set[str], agent: str) -> str:
     """Return the longest of our product tokens that some group names."""
     own = {token.lower() for token in _TOKEN.findall(agent)}
-    named = {_parse_token(name) for value in values for name in value.split(",")}
+    named = {parse_agent_token(name) for value in values for name in value.split(",")}
     return max(own & named, key=len, default="")
 
 
-def _parse_token(name: str) -> str:
+def parse_agent_token(name: str) -> str:
     match = _TOKEN.match(name.lstrip())
     return match[0].lower() if match else ""
 

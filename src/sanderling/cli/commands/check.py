@@ -17,6 +17,7 @@ from sanderling.discovery.sitemap_parser import parse_sitemap
 from sanderling.errors import UsageError
 from sanderling.fetch.address_guard import is_global, parse_ip_literal
 from sanderling.fetch.robots import build_robots_rules, find_deciding_line
+from sanderling.fetch.usage_preferences import find_denial, parse_robots_preferences
 from sanderling.frontier.hosts import HostStore
 from sanderling.frontier.url_rows import load_state
 from sanderling.html.links import extract_metadata
@@ -171,6 +172,7 @@ def check_robots(call: CommandCall, raw: str) -> dict[str, object]:
     settings = build_fetch_settings(_build_request(call))
     robots = probe_robots(get_host(spelling.url), settings)
     rules = build_robots_rules(robots, settings.agent_token)
+    usage_rules = parse_robots_preferences(robots, settings.agent_token)
     return {
         "robots": f"{robots.host}/robots.txt",
         "status": robots.status,
@@ -178,6 +180,9 @@ def check_robots(call: CommandCall, raw: str) -> dict[str, object]:
         "agent": settings.agent_token,
         "allowed": rules.is_allowed(spelling.request_url),
         "why": _explain_robots(robots, settings.agent_token, spelling),
+        "purpose": settings.purpose,
+        "denied_by": find_denial(usage_rules, spelling.request_url, settings.purpose),
+        "preferences": [rule.line for rule in usage_rules],
         "crawl_delay": rules.get_crawl_delay(),
         "sitemaps": list(rules.sitemaps),
     }

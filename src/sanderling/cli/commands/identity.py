@@ -1,13 +1,10 @@
 """sanderling identity: create the key that signs requests, and the key directory to publish."""
 
 import argparse
-import json
 from pathlib import Path
 
+from sanderling.api.identity import create_identity, load_key_directory, write_key_directory
 from sanderling.cli.arguments import CommandCall, print_json
-from sanderling.errors import UsageError
-from sanderling.fetch.request_signing import DIRECTORY_PATH, DIRECTORY_TYPE, build_key_directory, compute_key_id
-from sanderling.workers.migrant.keys import create_key, load_key
 
 HELP = "Create the key that signs requests, and the key directory that sites verify them with (Web Bot Auth)."
 EXAMPLES = """\
@@ -31,27 +28,20 @@ def run(call: CommandCall) -> int:
     files = [Path(name) for name in call.args.key]
     if call.args.action == "create":
         return create(call, files)
-    directory = build_key_directory([load_key(file).public_key().public_bytes_raw() for file in files])
     if not call.args.output:
-        print_json(directory)
+        print_json(load_key_directory(files))
         return 0
-    target = Path(call.args.output, DIRECTORY_PATH)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(directory, indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror}") from None
+    target = write_key_directory(files, Path(call.args.output))
     if call.json:
-        print_json({"file": str(target), **directory})
+        print_json({"file": str(target)})
     else:
-        print(f"{target}: serve it over https as {DIRECTORY_TYPE}")
+        print(f"{target}: serve it over https as application/http-message-signatures-directory+json")
     return 0
 
 
 def create(call: CommandCall, files: list[Path]) -> int:
     for file in files:
-        create_key(file)
-        key_id = compute_key_id(load_key(file).public_key().public_bytes_raw())
+        key_id = create_identity(file)
         if call.json:
             print_json({"key": str(file), "keyid": key_id})
         else:

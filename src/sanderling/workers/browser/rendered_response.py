@@ -26,7 +26,10 @@ from sanderling.workers.browser.subrequests import filter_recorded
 from sanderling.workers.browser.tab_protocol import RenderedPage
 
 # Kept from the HTTP response: what describes the page, not its bytes.
-KEPT_HEADERS = (b"etag", b"last-modified", b"x-robots-tag", b"link", b"refresh", b"content-language")
+KEPT_HEADERS = (
+    b"etag", b"last-modified", b"x-robots-tag", b"link", b"refresh", b"content-language", b"content-usage",
+    b"content-signal", b"tdm-reservation",
+)  # fmt: skip
 RENDERED_TYPE = "text/html; charset=utf-8"
 
 

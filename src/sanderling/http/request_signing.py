@@ -18,7 +18,6 @@ LIFETIME_SECONDS = 300  # clocks of servers differ
 NONCE_BYTES = 32
 LABEL = "sig1"
 DIRECTORY_PATH = ".well-known/http-message-signatures-directory"
-DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
 
 
 class RequestSigner:

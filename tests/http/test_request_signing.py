@@ -12,7 +12,7 @@ from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolve
 from tests.support.site import Site, html
 
 from sanderling.cli import main
-from sanderling.fetch.request_signing import RequestSigner, build_key_directory, build_public_jwk, compute_key_id
+from sanderling.http.request_signing import RequestSigner, build_key_directory, build_public_jwk, compute_key_id
 from sanderling.models import Host
 
 AGENT = "https://crawler.example"
