@@ -114,7 +114,7 @@ class ChangingSite:
     def render(self, number: int) -> tuple[int, str]:
         """Return status and HTML of a page."""
         if number in DISTURBED_PAGES and self.round == ERROR_ROUND:
-            return 503, "<h1>503 Service Unavailable</h1><p>The server is overloaded.</p>"
+            return 500, "<h1>500 Internal Server Error</h1><p>Something went wrong.</p>"
         if number in DISTURBED_PAGES and self.round == NOTICE_ROUND:
             return 200, (
                 "<title>Maintenance</title><h1>Scheduled maintenance</h1>"

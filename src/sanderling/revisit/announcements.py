@@ -128,7 +128,9 @@ def record_result(history: VisitHistory, after: VisitHistory, site: SiteModel, e
     days = max(after.last_visit - history.last_visit, 0.0) / DAY
     has_changed = after.changes > history.changes
     shape, scale = site.get_posterior(history)
-    false = float(bool(history.announcement_count) and not has_changed)
+    z = min(shape / scale * elapsed.plain, 500.0)
+    true = z / -math.expm1(-z) if has_changed and z > 0 else 0.0  # expected changes, at least one
+    false = max(history.announcement_count - true, 0.0)  # all dates of a page that is stamped daily
     found = expected = 0.0
     if not history.announcement_count:
         found, expected = float(has_changed), 1 - (1 + elapsed.plain / scale) ** -shape

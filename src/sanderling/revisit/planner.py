@@ -23,7 +23,8 @@ from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, sta
 
 WEEK = 7 * DAY  # mean interval without a budget
 MAX_INTERVAL = 365 * DAY
-AGE_PULL, FIRST_AGE_PULL = 0.1, 0.3  # weight of the age of a copy, and more of it before many visits
+AGE_PULL, DELAY_AGE_PULL = 0.1, 0.3  # weight of the age of a copy, by objective
+FIRST_AGE_PULL = 0.3  # more of it before many visits
 CANDIDATE_FACTOR = 4  # rows scored per visit
 MAX_SCORED_ROWS = 400  # of a larger batch the earliest rows are taken unscored
 REPLAN_FACTOR = 2  # rows replanned per visit
@@ -249,7 +250,7 @@ class Planner:
             row.id,
             interval,
             self._get_scale(objective) if self.budget is not None else None,
-            self._compute_age_pull(),
+            self._compute_age_pull(objective),
             objective,
         )
 
@@ -259,9 +260,10 @@ class Planner:
             scale = self._scales[objective] = build_scale(self._fitted_interval, objective)
         return scale
 
-    def _compute_age_pull(self) -> float:
+    def _compute_age_pull(self, objective: str) -> float:
         pages = max(len(self.plan_store), 1)
-        return self.age_pull + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
+        pull = DELAY_AGE_PULL if objective == "delay" else self.age_pull
+        return pull + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
 
     def _fit_interval(self, interval: float) -> None:
         """Adapt cells and mean values to another mean interval."""
