@@ -165,3 +165,14 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     changed, dropped = tracker.pack_changes()
     assert len(changed) <= 50
     assert dropped
+
+
+def test_page_that_is_not_compared_ends_a_row_of_missing_ones() -> None:
+    """The pages of one pattern lead to another, whose pages exist between many that do not."""
+    tracker = RepeatedContent(LIMIT)
+    tracker.record_page(1, "https://a.org/item?id=1", hash_of("item"))
+    for n in range(LIMIT - 1):
+        tracker.record_missing(f"https://a.org/item?id=m{n}")
+    tracker.record_uncompared("https://a.org/item?id=2")
+    tracker.record_missing("https://a.org/item?id=m")
+    assert not any(record(tracker, n, "shell", f"/item?id=x{n}") for n in range(LIMIT * 2))

@@ -3,6 +3,8 @@
 import msgspec
 import pytest
 
+from sanderling.db.schema.storage import RENAMED_BLOB_KEYS
+from sanderling.db.stored_keys import rename_value_keys
 from sanderling.urls.dust import DustRule, DustRuleKind, DustSample, learn_rules, parse_rules, rewrite_url
 
 
@@ -138,8 +140,8 @@ def test_invalid_rule_is_rejected(text: str) -> None:
         parse_rules("x.org", text)
 
 
-def test_rules_stored_under_the_first_field_names_are_decoded() -> None:
+def test_rules_stored_under_the_first_field_names_are_migrated() -> None:
     stored = {"site": "a.org", "kind": "slash", "name": "", "keep": True, "agreed": 5, "disagreed": 1}
     rule = DustRule("a.org", DustRuleKind.SLASH, prefers_longer=True, support_count=5, conflict_count=1)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode([stored]), type=list[DustRule]) == [rule]
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(rule)) == stored
+    migrated = rename_value_keys(msgspec.msgpack.encode([stored]), RENAMED_BLOB_KEYS["dust"])
+    assert msgspec.msgpack.decode(migrated, type=list[DustRule]) == [rule]

@@ -48,7 +48,7 @@ class PatternHistory(Struct):
 
     page_count: int = 0
     new_content_bits: int = 0
-    lead_bits: int = 0  # pages that led to new URLs of another pattern
+    lead_bits: int = 0  # pages with known content that led to new URLs of another pattern
     led_patterns: list[int] = field(default_factory=list)  # the last ones
     missing_count: int = 0  # URLs since the last page that were no page: missing, failed, redirected, forbidden
     probe_left: int = 0  # pages that a new session still fetches
@@ -65,7 +65,7 @@ class RepeatedContent:
         self._histories: OrderedDict[int, PatternHistory] = OrderedDict()
         self._contents: dict[int, array[int]] = {}  # sorted hashes of four bytes
         self._content_count = 0
-        self._leads: dict[int, set[int]] = {}  # patterns of new URLs by the id of the page that links to them
+        self._leads: dict[int, list[str]] = {}  # new URLs by the id of the page that links to them
         self._changed: set[int] = set()
         self._dropped: set[int] = set()
         self._random = Random(0)
@@ -99,7 +99,7 @@ class RepeatedContent:
         for entry in entries if self.repeat_limit else ():
             candidate = entry.candidate
             if not entry.reason and candidate.role is UrlRole.PAGE and candidate.referrer_id:
-                self._leads.setdefault(candidate.referrer_id, set()).add(hash_content_pattern(candidate.url))
+                self._leads.setdefault(candidate.referrer_id, []).append(candidate.url)
 
     def record_page(self, page_id: int, url: str, content: bytes, *, is_known: bool = False) -> bool:
         """Record the content of a page. Returns True if its pattern is exhausted by it.
@@ -111,7 +111,7 @@ class RepeatedContent:
         pattern = hash_content_pattern(url)
         history = self._get_history(pattern)
         is_new = self._add_content(pattern, content)
-        led = self._leads.pop(page_id, set()) - {pattern}
+        led = set() if is_new else {hash_content_pattern(url) for url in self._leads.pop(page_id, ())} - {pattern}
         if is_known and not is_new:
             return False
         history.page_count += 1
@@ -134,6 +134,11 @@ class RepeatedContent:
         """Record that a new URL was no page."""
         if self.repeat_limit:
             self._get_history(hash_content_pattern(url)).missing_count += 1
+
+    def record_uncompared(self, url: str) -> None:
+        """Record that a URL was a page whose content is not compared."""
+        if self.repeat_limit and (history := self._histories.get(hash_content_pattern(url))):
+            history.missing_count = 0
 
     def end_batch(self) -> None:
         self._leads.clear()

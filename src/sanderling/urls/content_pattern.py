@@ -14,7 +14,7 @@ MAX_SEGMENTS = 20
 MIN_TOKEN_CHANGES = 3  # between letters and digits: 8f7ad6c2 is a token, python3 is a name
 
 _DIGITS = re.compile(r"\d+")
-_NUMERIC = re.compile(r"[\d._:,-]*\d[\d._:,-]*").fullmatch
+_NUMERIC = re.compile(r"[._:,-]*+\d[\d._:,-]*+").fullmatch
 _CHANGES = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.[a-z]{1,5}$", re.IGNORECASE)
 

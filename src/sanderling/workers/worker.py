@@ -5,7 +5,6 @@ import signal
 import socket
 import sys
 import time
-from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,8 @@ from sanderling.html.text import extract_raw_text
 from sanderling.models import StoredVersion, WorkerReport
 from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.runtime.memory import freeze_loaded_modules, reduce_gc_frequency
-from sanderling.urls.content_pattern import has_variable_part, hash_content_pattern
+from sanderling.urls.content_pattern import has_variable_part
+from sanderling.workers.pattern_sampling import PatternSampler
 from sanderling.workers.worker_protocol import (
     CancelCommand,
     FetchCommand,
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 2.0
 NO_STORED_VERSION = StoredVersion("", 0, 0)
-FIRST_PAGES = 20  # of a URL pattern, which are not compared
 MAX_BODY_SIZE = 300_000  # bytes; a longer page is compared with its text
-MAX_COUNTED_PATTERNS = 20_000
 TURN_SECONDS = 0.02  # of the fetch loop, between two checks for commands
 
 
@@ -64,32 +62,23 @@ def compute_fingerprints(page: Document | ScanResult, fingerprint_input: Fingerp
     return fingerprints
 
 
-class _PatternPages(Counter[int]):
-    """Counts the pages of each URL pattern that this process has read, so that small patterns cost nothing."""
-
-    def count(self, url: str) -> int:
-        if len(self) >= MAX_COUNTED_PATTERNS:
-            self.clear()
-        pattern = hash_content_pattern(url)
-        self[pattern] += 1
-        return self[pattern]
-
-
-_pattern_pages = _PatternPages()
+_pattern_sampler = PatternSampler()
 
 
 def _fingerprint_undated_content(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> bytes | None:
     """Hash what a page says apart from its date and its URL: a program may make any number of such pages.
 
-    None: the page is too large. Empty for the first pages of a pattern, which do not need it.
+    None: the page is too large. Empty: the page is not compared.
     """
     if len(fingerprint_input.body) > MAX_BODY_SIZE:
         return None
-    if _pattern_pages.count(fingerprint_input.url) <= FIRST_PAGES:
+    if not _pattern_sampler.is_compared(fingerprint_input.url):
         return b""
     from sanderling.fingerprint.undated_content import hash_undated_content  # most crawls do not need its word lists
 
-    return hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)
+    content = hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)
+    _pattern_sampler.record(fingerprint_input.url, content)
+    return content
 
 
 def _fingerprint_changes(page: Document | ScanResult, fingerprint_input: FingerprintInput) -> PageFingerprints:

@@ -21,11 +21,9 @@ def record_repeated_content(batch: VisitBatch, context: CrawlContext) -> None:
         if visit.outcome is not Outcome.FETCHED:
             if not is_known:
                 repeated_content.record_missing(visit.url)
-        elif (
-            visit.detail != UNCHANGED_DETAIL
-            and (content := _get_content_hash(visit))
-            and repeated_content.record_page(visit.id, visit.url, content, is_known=is_known)
-        ):
+        elif visit.detail == UNCHANGED_DETAIL or not (content := _get_content_hash(visit)):
+            repeated_content.record_uncompared(visit.url)
+        elif repeated_content.record_page(visit.id, visit.url, content, is_known=is_known):
             _stop_pattern(visit, batch, context)
     repeated_content.end_batch()
     save_changed_patterns(context.db, repeated_content)

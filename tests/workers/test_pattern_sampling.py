@@ -1,0 +1,48 @@
+"""Pages of a URL pattern are sampled while they have new content."""
+
+import pytest
+
+from sanderling.workers import pattern_sampling
+from sanderling.workers.pattern_sampling import FIRST_PAGES, NEW_PAGES, SAMPLING_INTERVAL, PatternSampler
+
+
+def compare(sampler: PatternSampler, number: int, content: object, path: str = "/item?id=") -> bool:
+    url = f"https://a.org{path}{number}"
+    if not sampler.is_compared(url):
+        return False
+    sampler.record(url, str(content).encode())
+    return True
+
+
+def test_first_pages_are_not_compared() -> None:
+    sampler = PatternSampler()
+    assert [compare(sampler, n, n) for n in range(FIRST_PAGES + 1)] == [False] * FIRST_PAGES + [True]
+
+
+def test_pages_with_new_content_are_sampled_until_one_repeats() -> None:
+    sampler = PatternSampler()
+    compared = [compare(sampler, n, n) for n in range(1000)]
+    start = FIRST_PAGES + NEW_PAGES
+    assert all(compared[FIRST_PAGES:start])
+    assert sum(compared[start:]) == pytest.approx((1000 - start) / SAMPLING_INTERVAL, abs=1)
+    later = [compare(sampler, n, "no events") for n in range(1000, 1000 + 4 * SAMPLING_INTERVAL)]
+    assert all(later[2 * SAMPLING_INTERVAL :])
+
+
+def test_patterns_are_sampled_independently() -> None:
+    sampler = PatternSampler()
+    for n in range(500):
+        compare(sampler, n, n)
+    assert not compare(sampler, 1, "other", path="/day?d=")
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_sampling, "MAX_PATTERNS", 10)
+    monkeypatch.setattr(pattern_sampling, "MAX_TOTAL_CONTENTS", 100)
+    sampler = PatternSampler()
+    for n in range(2000):
+        compare(sampler, n, n, path=f"/{'abcdefghijklmnopqrst'[n % 20]}/x?id=")
+    for n in range(3000):
+        compare(sampler, n, n)
+    assert len(sampler._patterns) <= 10
+    assert sampler._content_count == sum(len(state.contents) for state in sampler._patterns.values()) <= 100
