@@ -416,8 +416,11 @@ def test_invalid_settings_raise_usage_error() -> None:
     assert parse_seed("127.0.0.1").url == "http://127.0.0.1/"
     assert parse_seed("[::1]:80").url == "http://[::1]/"
     assert parse_seed("localhost.example").url == "https://localhost.example/"
+    assert parse_seed("http://intranet").url == "http://intranet/"
     with pytest.raises(UsageError, match="only http and https"):
         parse_seed("ftp://example.org/")
+    with pytest.raises(UsageError, match="'list' is not a URL; if it is a host of your network, write http://list/"):
+        parse_seed("list")
     for text in ("/path", "mailto:me@example.org", "", "http://"):
         with pytest.raises(UsageError):
             parse_seed(text)

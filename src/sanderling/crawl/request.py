@@ -39,6 +39,7 @@ from sanderling.urls.scope import compile_pattern
 
 MALFORMED_SCHEME = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # `http:/x` is not a host with an empty port
 SIGNATURE_AGENT = re.compile(r"https://[a-z\d.-]{1,253}(:\d{1,5})?", re.IGNORECASE).fullmatch
+BARE_WORD = re.compile(r"[a-zA-Z][\w-]*").fullmatch  # more likely an option that was misspelled than a host
 LOCAL_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 HOST_PATTERN = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
 BARE_IPV6 = re.compile(r"[\da-f.]*(:[\da-f.]*){2,}", re.IGNORECASE).fullmatch  # without brackets
@@ -100,6 +101,8 @@ def parse_seed(text: str) -> NormalizedUrl:
         reasons = {Reason.SCHEME: "only http and https URLs are supported", Reason.TOO_LONG: "the URL is too long"}
         reason = reasons.get(find_rejection_reason(raw), "not a valid URL")
         raise UsageError(f"{redact_password(text)!r} cannot be crawled: {reason}")
+    if BARE_WORD(raw) and not LOCAL_HOST(raw):
+        raise UsageError(f"{text!r} is not a URL; if it is a host of your network, write http://{raw}/")
     return url
 
 
