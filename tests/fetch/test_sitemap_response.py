@@ -2,6 +2,7 @@
 
 from sanderling.fetch.sitemap_response import MAX_TVI_BYTES, parse_non_page
 from sanderling.models import UrlRole
+from sanderling.page_fingerprints import PageFingerprints
 
 URL = "https://a.example/x"
 
@@ -15,11 +16,11 @@ def test_sitemap_gives_hints_and_kind() -> None:
 
 
 def test_oversized_tvi_file_is_dropped() -> None:
-    assert parse_non_page(UrlRole.TVI_FILE, URL, b"a b", "text/plain", "") == ({"fingerprints": {"table": b"a b"}}, "")
-    assert parse_non_page(UrlRole.TVI_FILE, URL, b"a" * (MAX_TVI_BYTES + 1), "text/plain", "") == (
-        {"fingerprints": {}},
+    assert parse_non_page(UrlRole.TVI_FILE, URL, b"a b", "text/plain", "") == (
+        {"fingerprints": PageFingerprints(tvi_table=b"a b")},
         "",
     )
+    assert parse_non_page(UrlRole.TVI_FILE, URL, b"a" * (MAX_TVI_BYTES + 1), "text/plain", "") == ({}, "")
 
 
 def test_invalid_image_has_no_fingerprint() -> None:

@@ -22,7 +22,7 @@ from sanderling.export.export_rows import ExportQuery, iterate_rows, validate_qu
 from sanderling.export.field_history import FieldValue, load_field_definitions, load_field_history
 from sanderling.export.row_files import write_rows
 from sanderling.monitor.page_fields import FieldDefinition, list_field_texts
-from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
+from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only, report_corruption
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.queries import (
     CatalogRow,
@@ -231,7 +231,8 @@ class CollectionReader:
         """Read with an open connection, which is opened at the first use."""
         if self._stored is None:
             self._stored = open_collection_read_only(self.folder)
-        return read(self._stored)
+        with report_corruption(self.folder):
+            return read(self._stored)
 
     @staticmethod
     def _parse_time(when: Time) -> float:

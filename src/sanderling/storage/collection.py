@@ -179,6 +179,17 @@ def _close_on_error(folder: Path, db: Connection) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def report_corruption(folder: Path) -> Iterator[None]:
+    """Raise corruption that is found in the block as CollectionError."""
+    try:
+        yield
+    except Exception as error:
+        if is_corruption(error):
+            raise _build_damage_error(folder, error) from None
+        raise
+
+
 def _build_damage_error(folder: Path, error: BaseException | None) -> CollectionError:
     return CollectionError(
         f"{folder / DATABASE_FILE} is damaged: {error}; restore a backup, use another -C, or --clean to start over"

@@ -1,5 +1,6 @@
 """Replay of an archived site: Memento, requisites, redirects, and what a browser may not do."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClie
         seeds = [site.root + path for path in ("/", "/two", "/old", "/caf%C3%A9%20au")]
         flags = ["-C", str(folder), "--delay", "0", "--allow-private", "--workers", "1", "--quiet", "--no-index"]
         assert main(["archive", *seeds, *flags]) == 0
+        time.sleep(1.1)  # addresses of captures have whole seconds
         site.pages["/two"] = html(text="second")
         assert main(["archive", *flags]) == 0
         app_state = open_app_state(folder, ServerAddress())
