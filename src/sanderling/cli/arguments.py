@@ -68,7 +68,7 @@ INTRODUCTION = """\
 Sanderling keeps a searchable, always fresh copy of web sites.
 
   sanderling crawl https://example.org/    # crawl a site into ./collection; run again to continue or update
-  sanderling refresh --watch               # stay running and revisit pages when they are due
+  sanderling watch https://example.org/p   # watch a page; without a URL: check, print changes, notify
   sanderling changes                       # what changed, down to the word
   sanderling search "tide tables"          # search the stored pages
   sanderling serve                         # the same in the browser
