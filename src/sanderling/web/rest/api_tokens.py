@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.db.connection import apply_migrations, connect_private_sqlite
+from sanderling.db.connection import apply_migrations, close_on_finalize, connect_private_sqlite
 from sanderling.errors import UsageError
 from sanderling.web.auth import DATABASE
 
@@ -51,6 +51,7 @@ class TokenStore:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.db = connect_private_sqlite(folder / DATABASE)
+        close_on_finalize(self, self.db)  # an application that was never started is not closed
         apply_migrations(self.db, {"api_tokens": MIGRATIONS})
         self.lock = threading.Lock()
 

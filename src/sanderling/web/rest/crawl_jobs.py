@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sanderling.db.connection import apply_migrations, connect_private_sqlite
+from sanderling.db.connection import apply_migrations, close_on_finalize, connect_private_sqlite
 from sanderling.runtime.isolation import build_python_command
 from sanderling.web.auth import DATABASE
 from sanderling.web.crawl_process import RUN_MAIN_CODE, CrawlProcess
@@ -96,6 +96,7 @@ class CrawlJobs:
         self.folder = folder
         self.process = CrawlProcess(folder)
         self.db = connect_private_sqlite(folder / DATABASE)
+        close_on_finalize(self, self.db)  # an application that was never started is not closed
         apply_migrations(self.db, {"crawl_jobs": MIGRATIONS})
         self.lock = threading.RLock()
         self.children: dict[int, subprocess.Popen[bytes]] = {}
