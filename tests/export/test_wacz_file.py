@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import time
 from base64 import b64decode
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
@@ -34,6 +35,7 @@ def archived_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for text in ("2", "two", "two"):
             site.pages["/two"] = html(text=text)
             assert main(["archive", site.root, "-C", str(folder), *FLAGS]) == 0
+            time.sleep(1.1)  # entries have whole seconds: a confirmation sorts after what it confirms
     return folder
 
 
