@@ -4,7 +4,7 @@ from pathlib import Path
 
 from experiments.frame import Figure
 
-COLOURS = ("#8d99ae", "#d1495b", "#2a9d8f", "#e9c46a", "#264653")
+COLORS = ("#8d99ae", "#d1495b", "#2a9d8f", "#e9c46a", "#264653")
 
 
 def draw(figure: Figure, path: Path) -> None:
@@ -20,7 +20,7 @@ def draw(figure: Figure, path: Path) -> None:
         _bars(axes, figure)
     else:
         for number, series in enumerate(figure.series):
-            axes.plot(figure.labels, series.values, marker="o", ms=3, color=COLOURS[number], label=series.name)
+            axes.plot(figure.labels, series.values, marker="o", ms=3, color=COLORS[number], label=series.name)
     axes.set_title(figure.title, fontsize=11)
     axes.set_ylabel(figure.unit)
     axes.spines[["top", "right"]].set_visible(False)
@@ -36,7 +36,7 @@ def _bars(axes, figure: Figure) -> None:  # type: ignore[no-untyped-def]
     width = 0.8 / len(figure.series)
     for number, series in enumerate(figure.series):
         places = [place + number * width for place in range(len(figure.labels))]
-        bars = axes.bar(places, series.values, width, color=COLOURS[number], label=series.name)
+        bars = axes.bar(places, series.values, width, color=COLORS[number], label=series.name)
         axes.bar_label(bars, fmt="%.3g", fontsize=7, padding=2)
     axes.set_xticks(
         [place + width * (len(figure.series) - 1) / 2 for place in range(len(figure.labels))], figure.labels

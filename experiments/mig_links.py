@@ -34,7 +34,7 @@ def make() -> Site:
 
 
 def table() -> Table:
-    """Crawl them, and count what was recognised and what was stored."""
+    """Crawl them, and count what was recognized and what was stored."""
     site = make()
     with tempfile.TemporaryDirectory() as folder, serving(Server(site)) as server:
         summary = crawl(Path(folder, "c"), request(server, sitemaps=False, migrants=1))
@@ -51,7 +51,7 @@ def table() -> Table:
         measured("pages stored, each once", 70, 70, summary.pages - summary.duplicates, 70, 70),
     )
     remark = (
-        "In print it is unclear whether more is better; here both what was recognised and what was stored is counted."
+        "In print it is unclear whether more is better; here both what was recognized and what was stored is counted."
     )
     bars = (
         Series("conventional, printed", (9.0, 4.0)),

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from sanderling.cli import COMMANDS
 from sanderling.cli.arguments import EXIT_CODES_HELP, build_parser, fill_parser, import_command
+from sanderling.cli.commands import COMMANDS
 from sanderling.config.loader import ENVIRONMENT_PREFIX, get_group_settings
 from sanderling.config.settings import SETTING_GROUPS
 

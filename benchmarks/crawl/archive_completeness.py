@@ -27,7 +27,7 @@ from sanderling.cli import main as run_sanderling
 from sanderling.html.parser import parse_html
 from sanderling.warc.cdxj import parse_entry
 from sanderling.warc.cdxj_index import list_index_files
-from sanderling.web.replay.replay_app import build_replay_app
+from sanderling.web.replay_app import build_replay_app
 from sanderling.web.server import ServerAddress, open_app_state, open_socket
 
 PAGES_PER_SITE = 5

@@ -1,12 +1,11 @@
-"""Compute the tables of docs/explanation/cluster.md, and simulate clusters of up to a thousand machines.
+"""Compute the table of docs/explanation/cluster.md: simulate crawls in shards, one coordinator and machine for each.
 
 python -m benchmarks.crawl.cluster_model [--known N] [--write]
 
-Each part of a crawl is a station with servers and a time for one page: fetching and parsing (workers), links that are
-not in the coordinator's memory and have to be asked for (look-ups), everything else a coordinator does, names (DNS),
-bytes to disk. What a page costs migrants and coordinator is measured here, in a crawl of pages with a hundred links,
-and so is a look-up; that of an index larger than memory is one random read. The simulation lets pages arrive at random,
-queue and be served; it says at which rate the first station is full, and which one it is.
+Each part of a crawl is a station with servers and a time per page: fetching and parsing (workers), links that the
+database of a shard is asked for (look-ups), everything else a coordinator does (with the exchange of links between
+shards), DNS, and bytes to disk. The costs of workers, coordinator, and look-up, and the bytes per URL, are measured
+here; a look-up in an index larger than memory adds one random read. Pages arrive at random, queue, and are served.
 """
 
 import argparse
@@ -19,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from datetime import date
 from heapq import heappop, heappush
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -39,9 +39,9 @@ NEW_NAMES = 0.02  # of pages, a host whose name is asked for (50 pages per host)
 DNS_SECONDS = 0.05
 DISK_RATE = 200e6  # bytes per second of one disk
 WARC_BYTES = 10_000  # of a page
-ROW_BYTES = 300  # of a URL, with its indexes
+EXCHANGE_SHARE = 0.05  # of the coordinator's time with several shards: at most 5 % with 8 (shard_cost.py)
 READ_SECONDS = 80e-6  # a random read of an NVMe disk
-MEMORY = 32e9  # bytes of a coordinator's machine
+MEMORY = 32e9  # bytes of the machine of a shard
 JOBS = 40_000
 CRAWL = """
 import json, os, pathlib, sys, time
@@ -56,21 +56,21 @@ print(json.dumps([summary.pages, used.user + used.system, used.children_user + u
 """
 
 
-class Times(Struct, frozen=True):
-    """Seconds of a core."""
+class Costs(Struct, frozen=True):
+    """Seconds of a core, and bytes."""
 
     look_up: float  # one link that the coordinator has to ask the database for, index in memory
     coordinator: float  # everything a coordinator does for a page
-    migrant: float  # everything a migrant does for a page
+    worker: float  # everything a worker does for a page
+    url_bytes: float  # of a known URL in the frontier, with its indexes
 
 
 class Plan(Struct, frozen=True):
     """A cluster."""
 
     urls: float
-    coordinators: int
+    shards: int
     workers: int
-    filtered: float  # share of links known to a cache or filter
 
     @property
     def rate(self) -> float:
@@ -134,8 +134,8 @@ def measure_crawl(pages: int) -> tuple[float, float]:
     return own / count, others / count
 
 
-def measure_look_ups(count: int) -> float:
-    """Processor seconds of a look-up in a frontier on this machine's disk."""
+def measure_look_ups(count: int) -> tuple[float, float]:
+    """Return processor seconds of a look-up in a frontier on this machine's disk, and its bytes per URL."""
     with tempfile.TemporaryDirectory() as folder:
         db = connect_sqlite(Path(folder) / "db")
         apply_migrations(db, {"frontier": MIGRATIONS})
@@ -151,21 +151,20 @@ def measure_look_ups(count: int) -> float:
         for start in range(0, count, 5000):
             UrlStore(db).get(sought[start : start + 5000])  # one that remembers nothing: every link is asked for
         seconds = (time.process_time() - began) / count
-        db.close()
-    return seconds
+        db.close()  # writes the log back
+        return seconds, (Path(folder) / "db").stat().st_size / count
 
 
-def stations(plan: Plan, times: Times) -> list[Station]:
+def build_stations(plan: Plan, costs: Costs) -> list[Station]:
     """Return the parts of a cluster with the cost of a page at each."""
-    asked = LINKS * (1 - plan.filtered)
-    size = plan.urls * ROW_BYTES / plan.coordinators
-    missed = max(0.0, 1 - MEMORY / size)
+    missed = max(0.0, 1 - MEMORY / (plan.urls * costs.url_bytes / plan.shards))
+    exchange = EXCHANGE_SHARE if plan.shards > 1 else 0.0
     return [
-        Station("workers", plan.workers, times.migrant),
-        Station("link look-ups", plan.coordinators, asked * (times.look_up + missed * READ_SECONDS)),
-        Station("coordinators", plan.coordinators, times.coordinator),
-        Station("names", 64 * plan.coordinators, NEW_NAMES * DNS_SECONDS),
-        Station("disks", plan.coordinators, WARC_BYTES / DISK_RATE),
+        Station("workers", plan.workers, costs.worker),
+        Station("link look-ups", plan.shards, LINKS * (costs.look_up + missed * READ_SECONDS)),
+        Station("coordinators", plan.shards, costs.coordinator * (1 + exchange)),
+        Station("names", 64 * plan.shards, NEW_NAMES * DNS_SECONDS),
+        Station("disks", plan.shards, WARC_BYTES / DISK_RATE),
     ]
 
 
@@ -198,31 +197,32 @@ def capacity(parts: Sequence[Station]) -> tuple[float, str]:
 
 
 PLANS = (
-    Plan(1e8, 1, 1, 0.0),
-    Plan(1e9, 1, 4, 0.0),
-    Plan(1e9, 1, 4, 0.9),
-    Plan(1e10, 1, 32, 0.0),
-    Plan(1e10, 1, 32, 0.9),
-    Plan(1e10, 10, 32, 0.9),
-    Plan(1e10, 30, 64, 0.9),
+    Plan(1e8, 1, 1),
+    Plan(1e9, 1, 4),
+    Plan(1e9, 8, 4),
+    Plan(1e10, 8, 32),
+    Plan(1e10, 80, 32),
 )
 
 
-def table(times: Times) -> str:
+def build_table(costs: Costs) -> str:
     lines = [
-        "| URLs | coordinators | workers | links filtered | needs pages/s | can do | full first | busy there"
-        " | delay | holds |",
-        "|---:|---:|---:|---:|---:|---:|---|---:|---:|---|",
+        "| URLs | shards | workers | frontier of a shard | needs pages/s | can do | full first | busy there | delay"
+        " | core-hours per million pages | holds |",
+        "|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---|",
     ]  # fmt: skip
     for plan in PLANS:
-        parts = stations(plan, times)
+        parts = build_stations(plan, costs)
         most, first = capacity(parts)
         found = simulate(parts, plan.rate)
         holds = most >= plan.rate and found["late"] < 60
         delay = f"{found['late']:.2f} s" if holds else "grows"
+        size = plan.urls * costs.url_bytes / plan.shards
+        core_hours = sum(part.seconds for part in parts[:3]) * 1e6 / 3600
         lines.append(
-            f"| {plan.urls:,.0f} | {plan.coordinators} | {plan.workers} | {plan.filtered:.0%} | {plan.rate:,.0f} |"
-            f" {most:,.0f} | {first} | {min(found[first], 1.0):.0%} | {delay} | {'yes' if holds else 'no'} |"
+            f"| {plan.urls:,.0f} | {plan.shards} | {plan.workers} | {size / 1e9:,.0f} GB | {plan.rate:,.0f} |"
+            f" {most:,.0f} | {first} | {min(found[first], 1.0):.0%} | {delay} | {core_hours:.2f} |"
+            f" {'yes' if holds else 'no'} |"
         )
     return "\n".join(lines)
 
@@ -234,13 +234,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     own, others = measure_crawl(options.pages)
-    times = Times(measure_look_ups(options.known), own, others)
+    look_up, url_bytes = measure_look_ups(options.known)
+    costs = Costs(look_up, own, others, url_bytes)
     text = (
-        f"Measured here, in processor time, with {options.pages:,} pages of 10 kB and {LINKS} links: a page costs a"
-        f" migrant {times.migrant * 1000:.1f} ms and the coordinator {times.coordinator * 1000:.2f} ms; a link that has"
-        f" to be asked for costs {times.look_up * 1e6:.1f} µs (SQLite {sqlite3.sqlite_version}, {options.known:,} known"
-        f" URLs), and {READ_SECONDS * 1e6:.0f} µs more where the index is larger than {MEMORY / 1e9:.0f} GB of memory."
-        f"\n\n{table(times)}"
+        f"Measured {date.today()}, in processor time, with {options.pages:,} pages of 10 kB and {LINKS} links: a page"
+        f" costs workers {costs.worker * 1000:.2f} ms and the coordinator {costs.coordinator * 1000:.2f} ms (start"
+        f" included); a look-up costs {costs.look_up * 1e6:.1f} µs, and a URL takes {url_bytes:.0f} bytes of"
+        f" the frontier (SQLite {sqlite3.sqlite_version}, {options.known:,} known URLs). Assumed: a random read of"
+        f" {READ_SECONDS * 1e6:.0f} µs where the frontier is larger than {MEMORY / 1e9:.0f} GB, no link known from"
+        f" memory, {EXCHANGE_SHARE:.0%} for links between shards.\n\n{build_table(costs)}"
     )
     print(text)
     if options.write:

@@ -62,7 +62,7 @@ def joins() -> dict[str, Callable[[], object]]:
         base = rust.URL.parse(BASE)
         ways["url-py (resolve)"] = lambda: [str(base.join(link)) for link in LINKS]
     if w3lib := maybe("w3lib.url"):
-        ways["w3lib (resolve and canonicalise)"] = lambda: [w3lib.canonicalize_url(urljoin(BASE, x)) for x in LINKS]
+        ways["w3lib (resolve and canonicalize)"] = lambda: [w3lib.canonicalize_url(urljoin(BASE, x)) for x in LINKS]
     return ways
 
 

@@ -13,6 +13,7 @@ from typing import Self
 
 ROUNDS = 14  # after the first visit
 PAGES_PER_KIND = 8
+COUNT = 3 * PAGES_PER_KIND
 CHANGES_PER_ROUND = 2
 ERROR_ROUND, NOTICE_ROUND, BANNER_ROUND, LOGIN_ROUND = 4, 6, 9, 11
 DISTURBED_PAGES = (0, 8, 16)
@@ -27,13 +28,15 @@ ADS = ("Try our new app", "Save 20 % on shoes", "Holidays by the sea", "Car insu
 class ChangingSite:
     """Serves the pages of the current round inside a `with` block."""
 
+    priced_pages = range(PAGES_PER_KIND)  # their price or availability changes, of others the text
+
     def __init__(self, seed: int = 1) -> None:
         self.dice = Random(seed)
         self.noise = Random(seed + 1)
         self.round = 0
         self.requests: Counter[str] = Counter()
         self.bytes = 0
-        self.count = 3 * PAGES_PER_KIND
+        self.count = COUNT
         self.texts = [[self._make_sentence() for _ in range(12)] for _ in range(self.count)]
         self.prices = [self.dice.randrange(20, 900) for _ in range(self.count)]
         self.stock = [True] * self.count
@@ -82,7 +85,7 @@ class ChangingSite:
             lambda: text.__setitem__(self.dice.randrange(len(text)), self._make_sentence()),
             lambda: text.__delitem__(self.dice.randrange(1, len(text))),
         ]
-        if number < PAGES_PER_KIND:
+        if number in self.priced_pages:
             actions = [lambda: self._change_price(number), lambda: self._change_stock(number)]
         self.dice.choice(actions)()
 
@@ -125,9 +128,17 @@ class ChangingSite:
                 "<title>Log in</title><form><h1>Log in</h1><p>Please log in to continue.</p>"
                 "<input name=user><input type=password name=password><button>Log in</button></form>"
             )
+        return 200, "<!doctype html>" + self.render_page(number)
+
+    @property
+    def banner(self) -> str:
+        """HTML of the banner on all pages."""
+        return "<div class=banner><p>Autumn sale: 30 % off everything!</p></div>" * (self.round >= BANNER_ROUND)
+
+    def render_page(self, number: int) -> str:
+        """Return the HTML of a page: product, article, or documentation."""
         dice, text = self.noise, self.texts[number]
         hour, minute = self.round % 24, dice.randrange(60)
-        banner = "<div class=banner><p>Autumn sale: 30 % off everything!</p></div>" * (self.round >= BANNER_ROUND)
         related = "".join(
             f"<li><a href=/page-{n}.html>See also {n}</a></li>" for n in dice.sample(range(self.count), 4)
         )
@@ -157,8 +168,8 @@ class ChangingSite:
         else:
             body = "".join(f"<p>{sentence}</p>" for sentence in text)
             body += f"<p class=generated>Page generated in 0.0{dice.randrange(10, 99)} seconds</p>"
-        return 200, (
-            f"<!doctype html><html lang=en><head>{head}</head><body>{banner}"
+        return (
+            f"<html lang=en><head>{head}</head><body>{self.banner}"
             "<nav><a href=/page-0.html>Shop</a> <a href=/page-8.html>News</a> <a href=/page-16.html>Docs</a></nav>"
             f"<main><h1>Page {number}</h1>{body}</main>"
             f"<section class=related><h2>You may also like</h2><ul>{related}</ul></section><footer>"

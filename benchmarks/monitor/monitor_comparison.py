@@ -1,9 +1,11 @@
-"""Compare monitors on one site in one run: changes found and missed, false alarms, requests, bytes.
+"""Compare monitors on two sites: changes found and missed, false alarms, requests, bytes.
 
 Each tool watches the same pages, as its documentation shows, and checks all of them in every round. Tools other than
-Sanderling are started from their own virtual environments: those without one are left out.
+Sanderling are started from their own virtual environments: those without one are left out. The causes of false alarms
+were looked at on the first site; `held out` was used for nothing. Runs are kept in a file, and added up over seeds.
 
-python -m benchmarks.monitor.monitor_comparison [--webchanges VENV] [--urlwatch VENV] [--changedetection VENV] [--write]
+python -m benchmarks.monitor.monitor_comparison [--webchanges VENV] [--urlwatch VENV] [--changedetection VENV]
+    [--seeds 1,2,3] [--sites tuning,held-out] [--keep FILE] [--kept] [--write]
 """
 
 import argparse
@@ -14,15 +16,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.request import Request, urlopen
 
+import msgspec
 import turbohtml
 from benchmarks.lib.doc_tables import put
 from benchmarks.monitor.changing_site import BANNER_ROUND, ROUNDS, ChangingSite
+from benchmarks.monitor.held_out_site import HeldOutSite
 from msgspec import Struct
 
 PAGE = re.compile(r"/page-(\d+)\.html")
@@ -204,10 +209,14 @@ TOOLS: dict[str, Callable[[list[str], Path, Path], Monitor]] = {
 }
 
 
-def run_tool(name: str, venv: Path, seed: int) -> Score:
-    """Let a tool watch the site for all rounds."""
+SITES: dict[str, type[ChangingSite]] = {"tuning": ChangingSite, "held-out": HeldOutSite}
+CHART = Path("docs/images/monitors.svg")
+
+
+def run_tool(name: str, venv: Path, build_site: type[ChangingSite], seed: int) -> Score:
+    """Let a tool watch a site for all rounds."""
     score, started = Score(), time.monotonic()
-    with ChangingSite(seed) as site, tempfile.TemporaryDirectory() as folder:
+    with build_site(seed) as site, tempfile.TemporaryDirectory() as folder:
         tool = TOOLS[name](site.urls, Path(folder), venv)
         try:
             tool.check()
@@ -227,30 +236,79 @@ def run_tool(name: str, venv: Path, seed: int) -> Score:
     return score
 
 
+def add_scores(scores: Sequence[Score]) -> Score:
+    """Add up the runs of several seeds."""
+    return Score(*(sum(getattr(score, field) for score in scores) for field in Score.__struct_fields__))
+
+
+def format_table(runs: Mapping[str, Score]) -> str:
+    """Format a row for each site and tool."""
+    lines = [
+        "| site | tool | seeds | changes found | missed | false alarms | pages with the banner | requests | MB |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for site, name in dict.fromkeys(tuple(key.split(" / ")[:2]) for key in runs):
+        found = [score for key, score in runs.items() if key.startswith(f"{site} / {name} / ")]
+        s = add_scores(found)
+        lines.append(
+            f"| {site} | {name} | {len(found)} | {s.found} | {s.missed} | {s.false} | {s.banner} | {s.requests:,} |"
+            f" {s.bytes / 1e6:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def draw(runs: Mapping[str, Score]) -> None:
+    """Draw the false alarms per true change."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "sanderling"
+    from matplotlib import pyplot
+
+    pairs = list(dict.fromkeys(tuple(key.split(" / ")[:2]) for key in runs))
+    values = []
+    for site, name in pairs:
+        total = add_scores([score for key, score in runs.items() if key.startswith(f"{site} / {name} / ")])
+        values.append(total.false / max(total.found, 1))
+    colors = ["#d1495b" if name == "sanderling" else "#8d99ae" for _, name in pairs]
+    figure, axes = pyplot.subplots(figsize=(7, 0.4 * len(pairs) + 0.9))
+    axes.barh([f"{name}, {site} site" for site, name in pairs], values, color=colors)
+    for place, value in enumerate(values):
+        axes.text(value, place, f" {value:.1f}", va="center", fontsize=9)
+    axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel("false alarms per true change")
+    figure.tight_layout()
+    figure.savefig(CHART, metadata={"Date": None})
+
+
 def main() -> None:
     """Run all tools, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("webchanges", "urlwatch", "changedetection"):
         parser.add_argument(f"--{name}", type=Path, metavar="VENV")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md")
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--sites", default=",".join(SITES))
+    parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--keep", type=Path, help="file of finished runs, to resume from")
+    parser.add_argument("--kept", action="store_true", help="run nothing: show the runs of that file")
+    parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md and its chart")
     options = parser.parse_args()
-    lines = [
-        "| tool | changes found | missed | false alarms | pages reported for the banner | requests | MB |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for name in TOOLS:
-        venv = getattr(options, name, None)
-        if venv is None and name not in ("sanderling", "text diff"):
+    has_kept = options.keep and options.keep.exists()
+    runs = msgspec.json.decode(options.keep.read_bytes(), type=dict[str, Score]) if has_kept else {}
+    for site, seed, name in product(options.sites.split(","), options.seeds.split(","), options.tools.split(",")):
+        venv, key = getattr(options, name, None), f"{site} / {name} / {seed}"
+        if options.kept or key in runs or (venv is None and name not in ("sanderling", "text diff")):
             continue
-        s = run_tool(name, venv or Path(), options.seed)
-        lines.append(
-            f"| {name} | {s.found} | {s.missed} | {s.false} | {s.banner} | {s.requests:,} | {s.bytes / 1e6:.2f} |"
-        )
-        print(lines[-1], f"{s.seconds:.0f} s", file=sys.stderr)
-    text = "\n".join(lines)
+        runs[key] = run_tool(name, venv or Path(), SITES[site], int(seed))
+        print(key, runs[key], file=sys.stderr, flush=True)
+        if options.keep:
+            options.keep.write_bytes(msgspec.json.encode(runs))
+    runs = dict(sorted(runs.items(), key=lambda item: ([*SITES].index(item[0].split(" / ")[0]), item[1].false)))
+    text = format_table(runs)
     print(text)
     if options.write:
+        draw(runs)
         put("monitors", text)
 
 

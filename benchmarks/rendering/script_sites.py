@@ -4,12 +4,16 @@ One host has sections of several kinds: clients that build the page, web compone
 and, as controls, pages that are complete without their scripts. The libraries are the builds of the npm registry. Every
 item has words of its own, so the share of the words and pages that a crawl found is exact.
 
-python -m benchmarks.rendering.script_sites [--items 12] [--controls 60] [--libraries FOLDER]
+With `--builds`, the pages built by scripts are those of `framework_builds` instead: held out, because no threshold was
+chosen on them. `--repeats` renders each kind of page so many times, and counts the versions that differ.
+
+python -m benchmarks.rendering.script_sites [--items 12] [--controls 60] [--libraries FOLDER] [--builds FOLDER]
 """
 
 import argparse
 import io
 import json
+import re
 import tarfile
 import tempfile
 import time
@@ -17,14 +21,19 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from benchmarks.rendering.framework_builds import CLIENT_NAMES, ROOTS, FrameworkBuilds, build_frameworks
 from msgspec import Struct
 from tests.support.site import Page, Site
 
 from sanderling.config.settings import HttpSettings, PolitenessSettings, RenderSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.refresh import RefreshMode, refresh
 from sanderling.crawl.session import CrawlRequest, crawl
+from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.models import FetchBatch, FetchTask, Host, Url
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_stored_record, resolve_known_url
+from sanderling.workers.browser.rendering_loop import RenderingLoop
+from sanderling.workers.worker import compute_fingerprints
 
 REGISTRY = "https://registry.npmjs.org"
 LIBRARIES = {
@@ -35,6 +44,7 @@ LIBRARIES = {
     "htmx.js": ("htmx.org", "2.0.4", "dist/htmx.min.js"),
 }
 WORDS_PER_ITEM = 60
+SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 CLIENTS = {
     "react": (
         ("react.js", "react-dom.js"),
@@ -197,6 +207,49 @@ def build_sections(items: int, controls: int) -> dict[str, Section]:
     }
 
 
+def build_framework_sections(builds: FrameworkBuilds, items: int, controls: int) -> dict[str, Section]:
+    """Return pages built in the browser by each framework, and pages that React streams and hydrates."""
+    sections = {}
+    for name in CLIENT_NAMES:
+        base, pages, words = f"/{name}/", {f"/api/{name}": build_json({"items": list(range(items))})}, {}
+        for number in (None, *range(items)):
+            path, api = (base, f"/api/{name}") if number is None else (f"{base}{number}", f"/api/{name}/{number}")
+            start = f"<script>window.BASE = {base!r}; window.API = {api!r};</script>"
+            root = ROOTS.get(name, '<div id="app"></div>')
+            pages[path] = build_document(start + root, (f"{name}.js",))
+            if number is not None:
+                words[path] = build_words(name, number)
+                pages[api] = build_json({"title": f"Item {number}", "text": " ".join(words[path])})
+        sections[name] = Section(pages, words, True)
+    numbers = range(controls // 3)
+    found = [{"title": f"Item {n}", "text": " ".join(build_words("streamed", n))} for n in numbers]
+    links = "".join(f'<li><a href="/streamed/{n}">Item {n}</a></li>' for n in numbers)
+    pages = {"/streamed/": build_document(f"<main><h1>List</h1><ul>{links}</ul></main>")}
+    for number, (item, markup) in enumerate(zip(found, builds.stream_pages(found), strict=True)):
+        state = f'<div id="app">{markup}</div><script>window.ITEM = {json.dumps(item)}</script>'
+        pages[f"/streamed/{number}"] = build_document(state, ("streamed.js",))
+    words = {f"/streamed/{n}": build_words("streamed", n) for n in numbers}
+    return sections | {"streamed": Section(pages, words, False)}
+
+
+def count_versions(pages: Mapping[str, Page], sections: Mapping[str, Section], repeats: int) -> dict[str, int]:
+    """Render one page of each section several times; return the number of different documents."""
+    counts = {}
+    with Site(pages) as site:
+        settings = FetchSettings(allow_private=True, render="always", archive_folder="")
+        for name in sections:
+            loop, digests = RenderingLoop(settings, compute_fingerprints), []
+            for number in range(repeats):
+                task = FetchTask(number + 1, number + 1, Url(f"{site.root}/{name}/1"))
+                loop.submit(FetchBatch(Host(site.root), (task,), delay_seconds=0.0))
+                while not (visits := loop.run_for(0.5).visits):
+                    pass
+                digests += [visit.digest for visit in visits]
+            loop.close()
+            counts[name] = len(set(digests))
+    return counts
+
+
 def build_request(urls: tuple[str, ...], render: str) -> CrawlRequest:
     return CrawlRequest(
         urls,
@@ -220,18 +273,22 @@ def measure_recall(folder: Path, root: str, sections: Mapping[str, Section]) -> 
                     text = load_stored_record(collection, id_, key, None).body.decode("utf-8", "replace")
                 except Exception:  # noqa: BLE001, S112 - not found by this crawl
                     continue
-                body = text.partition("<script")[0].replace("<", " ") + " "
+                body = SCRIPT.sub("", text).replace("<", " ") + " "
                 found += sum(f"{word} " in body for word in words)
             yield name, found / total
 
 
-def run(render: str, sections: Mapping[str, Section], libraries: Mapping[str, bytes]) -> None:
-    """Crawl and revisit all sections, and print a row of the table."""
+def build_site(sections: Mapping[str, Section], libraries: Mapping[str, bytes]) -> dict[str, Page]:
     pages = {path: page for section in sections.values() for path, page in section.pages.items()}
     pages |= {
         f"/lib/{name}": Page(body, headers={"Content-Type": "text/javascript"}) for name, body in libraries.items()
     }
     pages["/"] = build_document("".join(f'<a href="/{name}/">{name}</a> ' for name in sections))
+    return pages
+
+
+def run(render: str, sections: Mapping[str, Section], pages: Mapping[str, Page]) -> None:
+    """Crawl and revisit all sections, and print a row of the table."""
     with tempfile.TemporaryDirectory() as folder, Site(pages) as site:
         summary = crawl(Path(folder), build_request((site.root + "/",), render))
         recall = dict(measure_recall(Path(folder), site.root, sections))
@@ -257,17 +314,34 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=12, help="pages of each section that is built by scripts")
     parser.add_argument("--controls", type=int, default=60, help="pages of the largest section that is not")
     parser.add_argument("--libraries", type=Path, help="folder for the downloads")
+    parser.add_argument(
+        "--builds", type=Path, help="folder for builds of Svelte, Angular, and others; needs node and npm"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=0, help="only count the versions of a page in as many renderings"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         libraries = load_libraries(args.libraries or Path(folder))
     sections = build_sections(args.items, args.controls)
+    if args.builds:
+        builds = build_frameworks(args.builds)
+        controls = {name: section for name, section in sections.items() if not section.needs_browser}
+        sections, libraries = (
+            build_framework_sections(builds, args.items, args.controls) | controls,
+            libraries | builds.scripts,
+        )
+    pages = build_site(sections, libraries)
+    if args.repeats:
+        print(count_versions(pages, sections, args.repeats))
+        return
     total = 1 + sum(1 + len(section.words) for section in sections.values())
     print(f"{total} pages\n")
     print(
         "| `--render` | pages found | words, built by scripts | words, others | rendered | pages/s | CPU | requests |"
     )
     for render in ("never", "auto", "always"):
-        run(render, sections, libraries)
+        run(render, sections, pages)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Every policy visits each page once per interval on average. Changes that no visit found until the page or the trace
 ended have waited until then. Fixed intervals are what changedetection.io, urlwatch and webchanges use. The oracle knows
-the true mean rate of every page. Figures are relative to fixed intervals: mean and, in brackets, 90th percentile.
+the true mean rate of every page, also of changes that no visit can tell apart. Figures are relative to fixed intervals:
+mean and, in brackets, 90th percentile.
 
 SANDERLING_TRACES=DIR python -m benchmarks.revisit.change_delay [--traces a,b] [--intervals 30,7,1] [--write]
 """
@@ -38,9 +39,8 @@ def format_targets(runs: Runs, places: Sequence[Place]) -> str:
         limit = WANTED.get(trace, 1.0)
         ratio = runs.get((trace, interval), DELAYED).delay / runs.get((trace, interval), "fixed").delay
         if ratio > limit or trace in WANTED:
-            lines.append(
-                f"- {trace}, {interval:g}: {ratio:.2f}, target {limit:g} {'(met)' if ratio <= limit else '(NOT met)'}"
-            )
+            result = "(met)" if ratio <= limit else "(NOT met)"
+            lines.append(f"- {trace}, {interval:g} days: {ratio:.2f}, target {limit:g} {result}")
     return "\n".join([*lines, "- all others at most 1.0 (met)"])
 
 

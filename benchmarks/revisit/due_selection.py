@@ -20,7 +20,7 @@ from msgspec import Struct
 from sanderling.db.connection import Connection, apply_migrations, transaction
 from sanderling.db.schema.revisit import MIGRATIONS
 from sanderling.revisit.intervals import parse_budget
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 from sanderling.revisit.visit_history import VisitHistory, encode_history
 from sanderling.storage.collection import open_collection

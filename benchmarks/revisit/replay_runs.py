@@ -8,7 +8,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,8 +16,7 @@ from benchmarks.revisit.announced_changes import HONEST, SitemapErrors, list_ann
 from benchmarks.revisit.histories import Trace, read, traces_in
 from benchmarks.revisit.trace_replay import Cell, Crawler, Oracle, replay
 
-from sanderling.revisit.planner import AGE_PULL
-from sanderling.revisit.policies.policy_registry import POLICIES
+from sanderling.revisit.policies import POLICIES
 
 MANY_PAGES = 5_000  # of a trace; --part applies to these only
 Place = tuple[str, float]
@@ -27,8 +26,8 @@ Place = tuple[str, float]
 class Runs:
     """Computed cells of traces at budgets."""
 
-    def __init__(self, folder: Path, part: int, file: Path | None) -> None:
-        self.folder, self.part, self.file = folder, part, file
+    def __init__(self, folder: Path, part: int, file: Path | None, min_pages: int = MANY_PAGES) -> None:
+        self.folder, self.part, self.file, self.min_pages = folder, part, file, min_pages
         self.cells: dict[str, Cell] = {}
         if file and file.exists():
             self.cells = msgspec.json.decode(file.read_bytes(), type=dict[str, Cell])
@@ -51,13 +50,13 @@ class Runs:
                 self.file.write_bytes(msgspec.json.encode(self.cells))
 
     def read_trace(self, name: str) -> Trace:
-        """Read a trace; of one with many pages, only a part."""
+        """Read a part of a trace."""
         trace = read(self.folder, name)
-        return trace if self.part == 1 or len(trace.pages) < MANY_PAGES else read(self.folder, name, self.part)
+        return trace if self.part == 1 or len(trace.pages) < self.min_pages else read(self.folder, name, self.part)
 
     def get_key(self, place: Place, column: str) -> str:
         """Return the key of a cell in the file."""
-        return f"{place[0]} {place[1]:g} {column} /{self.part}"
+        return f"{place[0]} {place[1]:g} {column} /{self.part}{'' if self.min_pages else ' of all'}"
 
     def has(self, place: Place, columns: Sequence[str]) -> bool:
         """Return whether a row is computed."""
@@ -87,7 +86,7 @@ def replay_column(column: str, trace: Trace, interval: float) -> Cell:
         interval,
         list_pages(trace) if has_sitemap else frozenset(),
         objective,
-        float(values.get("pull", AGE_PULL)),
+        float(values["pull"]) if "pull" in values else None,
     )
     errors = SitemapErrors(*(int(part) / 100 for part in values["errors"].split("/"))) if "errors" in values else HONEST
     return replay(trace, interval, crawler, list_announcements(trace, errors) if has_sitemap else ())
@@ -98,19 +97,23 @@ def add_arguments(parser: argparse.ArgumentParser, intervals: str) -> None:
     parser.add_argument("--traces", default="", help="names, separated by commas (default: all in the folder)")
     parser.add_argument("--intervals", default=intervals, help="mean days between visits of a page")
     parser.add_argument("--part", type=int, default=1, help="of large traces only each N-th hundred of the pages")
+    parser.add_argument("--part-of-all", action="store_true", help="apply --part to small traces too")
     parser.add_argument("--keep", type=Path, help="file of computed cells, to resume from")
     parser.add_argument("--kept", action="store_true", help="compute nothing: show the rows of that file")
     parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md and its chart")
 
 
-def compute_rows(options: argparse.Namespace, columns: Sequence[str]) -> tuple[Runs, list[Place]]:
-    """Compute all rows that the options name. Returns those that are complete."""
+def compute_rows(
+    options: argparse.Namespace, columns: Iterable[str], needed: Iterable[str] = ()
+) -> tuple[Runs, list[Place]]:
+    """Compute all rows that the options name. Returns those that have the needed columns."""
+    columns = list(columns)
     folder = Path(os.environ.get("SANDERLING_TRACES") or sys.exit("SANDERLING_TRACES names no folder of traces"))
-    runs = Runs(folder, options.part, options.keep)
+    runs = Runs(folder, options.part, options.keep, 0 if options.part_of_all else MANY_PAGES)
     places = list(_list_places(options, folder))
     for place in () if options.kept else places:
         runs.compute(place, columns)
-    return runs, sorted(place for place in places if runs.has(place, columns))
+    return runs, sorted(place for place in places if runs.has(place, list(needed) or columns))
 
 
 def _list_places(options: argparse.Namespace, folder: Path) -> Iterator[Place]:
@@ -121,4 +124,7 @@ def _list_places(options: argparse.Namespace, folder: Path) -> Iterator[Place]:
 
 def describe_part(runs: Runs) -> str:
     """Say which part of the traces was replayed."""
-    return f"Of traces with more than {MANY_PAGES:,} pages, every {runs.part}th hundred." if runs.part > 1 else ""
+    if runs.part == 1:
+        return ""
+    of_large = f"Of traces with more than {MANY_PAGES:,} pages, every {runs.part}th hundred."
+    return of_large if runs.min_pages else f"Of each trace every {runs.part}th hundred of the pages."

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from benchmarks.lib.doc_tables import put
 from benchmarks.revisit.replay_runs import Place, Runs, add_arguments, compute_rows, describe_part
 
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY
+from sanderling.revisit.policies import DEFAULT_POLICY
 
 MIXTURES = ("30/0/0", "60/0/0", "0/30/0", "0/60/0", "0/0/30", "0/0/60", "30/30/30", "60/60/60")
 HONEST_COLUMN = f"{DEFAULT_POLICY} + sitemap"

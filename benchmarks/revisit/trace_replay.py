@@ -11,7 +11,7 @@ from msgspec import Struct
 from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.intervals import CheckInterval, RevisitBudget
 from sanderling.revisit.plan_store import PlanRow
-from sanderling.revisit.planner import AGE_PULL, Planner
+from sanderling.revisit.planner import Planner
 from sanderling.revisit.policies.policy import RevisitPolicy
 from sanderling.revisit.visit_history import Observation
 
@@ -28,12 +28,13 @@ class Crawler:
         interval: float,
         in_sitemap: frozenset[int] = frozenset(),
         objective: str = "",
-        age_pull: float = AGE_PULL,
+        age_pull: float | None = None,
     ) -> None:
         self.plans = MemoryPlanStore()
         aim = CheckInterval(objective=objective)
         self.planner = Planner(policy, self.plans, find_interval=lambda _: aim)
-        self.planner.age_pull = age_pull
+        if age_pull is not None:
+            self.planner.age_pulls[objective] = age_pull
         self.trace, self.interval = trace, interval
         self.in_sitemap = in_sitemap
 

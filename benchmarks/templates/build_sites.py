@@ -2,8 +2,9 @@
 
     python -m benchmarks.templates.build_sites [--data DIR]
 
-The generators come from the package registries: Pelican, Nikola, and django-oscar from PyPI, Hexo with two themes from
-npm, DokuWiki from Debian (with php-cli, php-xml, php-phpseclib, php-geshi and libphp-simplepie). The text is random and
+The generators come from the package registries: Pelican, Nikola, MkDocs Material, and django-oscar from PyPI, Hexo with
+two themes from npm, Jekyll with Minima (jekyll-theme-minima, ruby-jekyll-paginate), ikiwiki, and DokuWiki from Debian
+(with php-cli, php-xml, php-phpseclib, php-geshi and libphp-simplepie). The text is random and
 the same in every run. Sites are written to DIR/built/NAME, and their labels to DIR/built/NAME.json. The types follow
 from what the generators write where.
 """
@@ -15,7 +16,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -41,7 +42,7 @@ NPM_PACKAGES = re.findall(
     hexo-generator-index
     """,
 )
-PYPI_PACKAGES = ("pelican", "nikola", "django-oscar", "markdown", "sorl-thumbnail")
+PYPI_PACKAGES = ("pelican", "nikola", "django-oscar", "markdown", "sorl-thumbnail", "mkdocs-material")
 
 
 def write_text(rng: random.Random, paragraphs: int) -> str:
@@ -139,6 +140,67 @@ def build_nikola(tools: Path, out: Path) -> None:
     run([tools / "venv/bin/nikola", "build", "-q"], source, LANG="C.UTF-8")
 
 
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def build_jekyll(tools: Path, out: Path) -> None:
+    rng, source = random.Random(11), tools / "jekyll"
+    files = {
+        "_config.yml": "title: Blog\ntheme: minima\nplugins: [jekyll-paginate]\npaginate: 8\n"
+        "permalink: /:categories/:year/:month/:title.html\ncollections: {docs: {output: true}}\n",
+        "index.html": "---\nlayout: home\n---\n{% for post in paginator.posts %}<h2>{{post.title}}</h2>{% endfor %}",
+    }
+    for n in range(POSTS):
+        head = f"---\nlayout: post\ntitle: {title(rng)}\ncategories: {rng.choice(TOPICS)}\n---\n"
+        name = f"_posts/202{2 + n % 3}-{n % 12 + 1:02}-{n % 27 + 1:02}-{'-'.join(rng.sample(WORDS, 3))}.md"
+        files[name] = head + write_text(rng, rng.randint(1, 5))
+    for word in WORDS[:PAGES]:
+        head = f"---\nlayout: page\ntitle: About {word}\npermalink: /about-{word}/\n---\n"
+        files[f"about-{word}.md"] = head + write_text(rng, 3)
+    for word in WORDS[:40]:
+        files[f"_docs/{word}.md"] = (
+            f"---\nlayout: default\n---\n# {title(rng)}\n\n{write_text(rng, 3)}\n\n```\nx\n```\n"
+        )
+    write_files(source, files)
+    run(["jekyll", "build", "-q", "-d", out], source)
+
+
+def build_mkdocs(tools: Path, out: Path) -> None:
+    rng, source = random.Random(12), tools / "mkdocs"
+    files = {
+        "mkdocs.yml": "site_name: Wiki\ntheme: {name: material}\nplugins: [blog, tags]\n",
+        "docs/index.md": "# Home\n",
+    }
+    files["docs/blog/index.md"] = "# Blog\n"
+    for n in range(POSTS):
+        date = f"202{2 + n % 3}-{n % 12 + 1:02}-{n % 27 + 1:02}"
+        head = f"---\ndate: {date}\ncategories: [{rng.choice(TOPICS)}]\n---\n# {title(rng)}\n\n"
+        text = f"{write_text(rng, 2)}\n<!-- more -->\n{write_text(rng, 3)}\n"
+        files[f"docs/blog/posts/{'-'.join(rng.sample(WORDS, 2))}-{n}.md"] = head + text
+    for n, word in enumerate(WORDS[:45]):
+        files[f"docs/guide/{word}-{n}.md"] = f"# {title(rng)}\n\n{write_text(rng, 3)}\n\n!!! note\n    {word}\n"
+        table = f"## `{word}()`\n\n| Name | Type |\n|---|---|\n| a | int |\n\n```python\nx = 1\n```\n"
+        files[f"docs/reference/{word}-{n}.md"] = f"# {title(rng)}\n\n{write_text(rng, 1)}\n\n{table}"
+    write_files(source, files)
+    run([tools / "venv/bin/mkdocs", "build", "-q", "-d", out], source)
+
+
+def build_ikiwiki(tools: Path, out: Path) -> None:
+    rng, source = random.Random(13), tools / "ikiwiki"
+    files = {"index.mdwn": " ".join(f"[[wiki/{word}]]" for word in WORDS[:60])}
+    for n, word in enumerate(WORDS[:60]):
+        lists, other, tag = "## x\n\n* a\n* b\n\n" * (n % 2), WORDS[n * 7 % 60], f"[[!tag {rng.choice(TAGS)}]]\n"
+        files[f"wiki/{word}.mdwn"] = f"{write_text(rng, rng.randint(1, 4))}\n\nSee [[{other}]]\n\n{lists}{tag}"
+        files[f"blog/{word}-{n}.mdwn"] = f'[[!meta title="{title(rng)}"]]\n{write_text(rng, 3)}\n\n{tag}'
+    for tag in TAGS:
+        files[f"tags/{tag}.mdwn"] = f'[[!inline pages="link(tags/{tag})" archive=yes]]\n'
+    write_files(source, files)
+    run(["ikiwiki", source, out, "--url", "http://site/", "--plugin=tag", "--set", "tagbase=tags"], tools)
+
+
 def build_shop(tools: Path, out: Path) -> None:
     words = tools / "words.txt"
     words.write_text(" ".join(WORDS))
@@ -207,6 +269,16 @@ NIKOLA_TYPES = (
 )  # fmt: skip
 
 
+JEKYLL_TYPES = (
+    (r"^about-", "page"), (r"^docs/", "doc"), (r"^page\d|^index", "index"), (r"/20\d\d/", "post"),
+)  # fmt: skip
+MKDOCS_TYPES = (
+    (r"^blog/category", "category"), (r"^blog/archive", "archive"), (r"^blog/page", "list"), (r"^blog/\d{4}/", "post"),
+    (r"^guide/", "guide"), (r"^reference/", "reference"),
+)  # fmt: skip
+IKIWIKI_TYPES = ((r"^wiki/", "article"), (r"^blog/.", "post"), (r"^tags/", "tag"))
+
+
 def write_labels(name: str, out: Path, rules: Sequence[tuple[str, str]]) -> None:
     """Label the pages that were written, by their paths."""
     pages = {path.relative_to(out).as_posix(): path for path in sorted(out.rglob("*.html"))}
@@ -230,6 +302,9 @@ def main() -> None:
         "hexo-next": (lambda out: build_hexo("next", tools, out), HEXO_TYPES),
         "pelican": (lambda out: build_pelican(tools, out), PELICAN_TYPES),
         "nikola": (lambda out: build_nikola(tools, out), NIKOLA_TYPES),
+        "jekyll": (lambda out: build_jekyll(tools, out), JEKYLL_TYPES),
+        "mkdocs-material": (lambda out: build_mkdocs(tools, out), MKDOCS_TYPES),
+        "ikiwiki": (lambda out: build_ikiwiki(tools, out), IKIWIKI_TYPES),
     }
     build_shop(tools, built / "oscar")
     build_wiki(tools, built / "dokuwiki")

@@ -26,6 +26,8 @@ def build_driven_table(sites: Sequence[Site], largest: int) -> Iterator[str]:
     yield "|---|---|---:|---:|---:|"
     results = []
     for site in sites:
+        if START not in site.types:
+            continue
         graph = build_graph(site)
         reachable = set(crawl_breadth_first(graph, [START], len(graph.pages)))
         for kind, members in site.group_by_type().items():

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
 from sanderling.templates import concept_averaging
-from sanderling.templates.concept_averaging import THRESHOLD, PageSets, infer_concepts
+from sanderling.templates.concept_averaging import CALIBRATION, THRESHOLD, PageSets, infer_concepts
 from sanderling.templates.page_features import extract_features
 from sanderling.templates.page_partition import partition_pages
 
@@ -254,31 +254,30 @@ def find_with_product(site: SiteViews, samples: Sequence[int]) -> set[int]:
 # Calibration
 
 
-Pairs = Mapping[int, Sequence[tuple[float, bool]]]
+Pairs = Mapping[int, Sequence[tuple[float, bool, float]]]
 
 
 def collect_pairs(site: SiteViews) -> Pairs:
-    """Return the probability and truth of pages by sample count; at most 2,000 pages per query."""
-    found: dict[int, list[tuple[float, bool]]] = {count: [] for count in (1, 2, 3)}
-    for count in found:
+    """Return probability, truth, and weight of pages by sample count. The pages of a query weigh 1 in total."""
+    found: dict[int, list[tuple[float, bool, float]]] = {count: [] for count in CALIBRATION}
+    for count, draw in product(found, range(DRAWS)):
         for kind, members in site.types.items():
-            wanted, samples = set(members), draw_samples(site, kind, 0, count)
+            wanted, samples = set(members), draw_samples(site, kind, draw, count)
             ranked = _infer(site, samples, ()).rank_pages(0.01)
             rest = sorted(set(ranked) - set(samples))
-            chosen = random.Random(kind).sample(rest, min(len(rest), 2_000))
-            found[count] += [(ranked[n], n in wanted) for n in chosen]
+            found[count] += [(ranked[n], n in wanted, 1 / len(rest)) for n in rest]
     return found
 
 
-def fit_calibration(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+def fit_calibration(pairs: Sequence[tuple[float, bool, float]]) -> tuple[float, float]:
     """Fit slope and offset of the log odds (Platt scaling), by Newton steps of bounded size."""
-    points = [(log(max(p, 1e-4) / max(1 - p, 1e-4)), float(truth)) for p, truth in pairs]
+    points = [(log(max(p, 1e-4) / max(1 - p, 1e-4)), float(truth), weight) for p, truth, weight in pairs]
     slope, offset = 1.0, 0.0
     for _ in range(20):
         g0 = g1 = h00 = h01 = h11 = 0.0
-        for x, truth in points:
+        for x, truth, weight in points:
             p = 1 / (1 + exp(-max(-30.0, min(30.0, slope * x + offset))))
-            g0, g1, w = g0 + (truth - p) * x, g1 + truth - p, p * (1 - p)
+            g0, g1, w = g0 + weight * (truth - p) * x, g1 + weight * (truth - p), weight * p * (1 - p)
             h00, h01, h11 = h00 + w * x * x, h01 + w * x, h11 + w
         det = max(1e-9, h00 * h11 - h01 * h01)
         steps = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
@@ -298,12 +297,12 @@ def build_reliability_table(pairs: Mapping[str, Pairs]) -> Iterator[str]:
             slope, offset = fit_calibration(
                 [p for site in pairs if get_generator(site) != get_generator(name) for p in pairs[site][count]]
             )
-            for p, truth in own[count]:
+            for p, truth, _ in own[count]:
                 odds = slope * log(max(p, 1e-4) / max(1 - p, 1e-4)) + offset
                 bins[count][min(BINS - 1, int(BINS / (1 + exp(-max(-30.0, min(30.0, odds))))))].append(truth)
     for n in range(BINS):
         cells = [f"{len(bins[c][n]):,} | {statistics.mean(bins[c][n] or [0]):.2f}" for c in (1, 3)]
         yield f"| {n / BINS:.1f} to {(n + 1) / BINS:.1f} | {' | '.join(cells)} |"
     yield ""
-    fitted = [fit_calibration([p for site in pairs.values() for p in site[count]]) for count in (1, 2, 3)]
+    fitted = [fit_calibration([p for site in pairs.values() for p in site[count]]) for count in CALIBRATION]
     yield "Fitted on all: " + ", ".join(f"({slope:.2f}, {offset:.2f})" for slope, offset in fitted)

@@ -1,6 +1,7 @@
 """Crawls for queries: which share of the pages found and fetched for an unmet query is about it."""
 
 import random
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,15 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchmarks.templates.labelled_sites import Site
 from benchmarks.templates.site_graph import START, SiteGraph, build_graph, crawl_driven
 from msgspec import Struct
+from msgspec.structs import replace
 
+from sanderling.frontier.ordering.topic import Topic
 from sanderling.html.parser import parse_html
 from sanderling.templates.concept_averaging import THRESHOLD
-from sanderling.templates.driven_ordering import DrivenOrdering
-from sanderling.templates.link_model import stem_words
+from sanderling.templates.driven_ordering import Arrival, DrivenOrdering
+from sanderling.urls.tokens import WORD
 
 MAX_SITE_PAGES = 1_100
 QUERIES, SAMPLES, BUDGET = 12, 3, 60
 MIN_PAGES, MAX_SHARE = 12, 0.15  # pages that are about a query
+ENDING = re.compile(r"(?:ies|es|s|y|e)$")
 MIN_OCCURRENCES = 2  # of each word in the text of a page that is about the query
 
 
@@ -34,8 +38,8 @@ def build_query_table(sites: Sequence[Site]) -> Iterator[str]:
     yield ""
     yield (
         f"Simulated: {QUERIES} queries of two title words for each site, {SAMPLES} results as samples, {BUDGET}"
-        f" fetches. A page is about a query if its text has each word at least {MIN_OCCURRENCES} times; the"
-        " crawl reads titles, URLs and anchors only."
+        f" fetches at most. A page is about a query if its text has each word at least {MIN_OCCURRENCES} times. Pages"
+        " found are of the type of the samples and have a relevant text, as workers compute it."
     )
     yield ""
     yield "| site | pages found | about the query | pages fetched | about the query | of any page |"
@@ -44,8 +48,9 @@ def build_query_table(sites: Sequence[Site]) -> Iterator[str]:
     for site in sites:
         if len(site.types) > MAX_SITE_PAGES or START not in site.types:
             continue
-        graph, cases = build_graph(site), choose_queries(site)
-        results = [run_case(graph, case) for case in cases]
+        texts = {path: read_text(site, path) for path in site.types}
+        graph, cases = build_graph(site), choose_queries(site, texts)
+        results = [run_case(graph, case, texts) for case in cases]
         found, fetched = sum(len(found) for found, _, _ in results), sum(len(fetched) for _, fetched, _ in results)
         right = sum(len(found & case.relevant) for found, _, case in results)
         about = sum(len(fetched & case.relevant) for _, fetched, case in results)
@@ -56,19 +61,26 @@ def build_query_table(sites: Sequence[Site]) -> Iterator[str]:
     yield f"| mean | | {means[0]:.0%} | | {means[1]:.0%} | {means[2]:.0%} |"
 
 
-def run_case(graph: SiteGraph, case: QueryCase) -> tuple[set[str], set[str], QueryCase]:
+def run_case(graph: SiteGraph, case: QueryCase, texts: Mapping[str, str]) -> tuple[set[str], set[str], QueryCase]:
     """Return the pages found and the pages fetched, without the samples and the home page."""
     start = [*case.samples, START]
     ordering = DrivenOrdering([graph.pages[path].view for path in case.samples], case.words)
+    graph = SiteGraph(
+        {path: _weigh(page, texts[path], ordering.topic) for path, page in graph.pages.items()}, graph.paths
+    )
     fetched = set(crawl_driven(graph, start, case.samples, BUDGET + len(start), ordering)) - set(start)
     urls = {path: graph.pages[path].view.url for path in fetched}
     found = {path for path, url in urls.items() if ordering.matches.get(url, 0.0) >= THRESHOLD}
     return found, fetched, case
 
 
-def choose_queries(site: Site) -> list[QueryCase]:
+def _weigh(page: Arrival, text: str, topic: Topic) -> Arrival:
+    return replace(page, relevance=topic.score_page(text, page.view.title))
+
+
+def choose_queries(site: Site, bodies: Mapping[str, str]) -> list[QueryCase]:
     """Choose pairs of words of titles that enough pages are about, at random."""
-    texts = {path: Counter(stem_words_of(site.read(path))) for path in sorted(site.types)}
+    texts = {path: Counter(stem_words(bodies[path])) for path in sorted(site.types)}
     rng, cases, tried = random.Random(site.name), list[QueryCase](), set[str]()
     titles = {path: _get_title_words(site, path) for path in texts}
     for path in rng.sample(sorted(titles), len(titles)):
@@ -84,11 +96,14 @@ def choose_queries(site: Site) -> list[QueryCase]:
     return cases
 
 
-def stem_words_of(body: bytes) -> list[str]:
-    tree = parse_html(body)
-    text = tree.find("body")
-    words = text.text if text is not None else ""
-    return [stem for start in range(0, len(words), 2_000) for stem in stem_words(words[start : start + 2_000])]
+def read_text(site: Site, path: str) -> str:
+    body = parse_html(site.read(path)).find("body")
+    return body.text if body is not None else ""
+
+
+def stem_words(text: str) -> list[str]:
+    """Return the words of a text without case and plural endings."""
+    return [ENDING.sub("", word.lower()) for word in WORD.findall(text) if len(word) > 2]
 
 
 def _get_title_words(site: Site, path: str) -> set[str]:

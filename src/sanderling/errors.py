@@ -8,6 +8,7 @@
     ├── MissingExtra           exit 4   optional dependency not installed
     ├── SinkUnavailable        exit 17  target of a sink unreachable
     ├── DatabaseUnavailable    exit 17  connection to the shared database lost and not restored
+    ├── ShardLeaseLost         exit 17  shard taken over by another process
     └── ClusterUnavailable     exit 17  cluster unreachable
 
 Errors of web servers are never exceptions: they are an `Outcome` with a `Reason` (models.py).
@@ -106,6 +107,12 @@ def _read_uv_tool_extras(receipt: Path) -> list[str]:
 
 class DatabaseUnavailable(SanderlingError):
     """Shared database unreachable."""
+
+    exit_code = 17
+
+
+class ShardLeaseLost(SanderlingError):
+    """Another process owns the shard now. Uncommitted pages are fetched again."""
 
     exit_code = 17
 

@@ -23,9 +23,7 @@ class UrlState(StrEnum):
     GONE = "gone"  # 404 or 410
 
 
-class UrlSource(StrEnum):
-    """How a URL was found."""
-
+class UrlSource(StrEnum):  # how a URL was found
     SEED = "seed"
     LINK = "link"
     REDIRECT = "redirect"
@@ -34,6 +32,7 @@ class UrlSource(StrEnum):
     CANONICAL = "canonical"
     REFRESH = "refresh"
     IMPORT = "import"  # a record of another archive
+    FORM = "form"  # a query of a form
 
 
 class Outcome(StrEnum):
@@ -66,6 +65,8 @@ class Reason(StrEnum):
     HOST_LIMIT = "host_limit"  # page limit of the host reached
     DUPLICATE = "duplicate"
     TRAP = "trap"
+    PAYMENT_REQUIRED = "payment_required"  # status 402
+    UNSAFE = "unsafe"  # looks like an action: delete, log out
     REPEATED_CONTENT = "repeated_content"  # the last pages of its URL pattern had no new content
     TOO_LONG = "too_long"
     SCHEME = "scheme"
@@ -77,8 +78,7 @@ class Reason(StrEnum):
     DELETED = "deleted"  # by the user
     IRRELEVANT = "irrelevant"
     NOT_SIMILAR = "not_similar"  # does not match the template filter; stored at the worker
-    # failures of the network or the server
-    DNS = "dns"
+    DNS = "dns"  # from here on: failures of the network or the server
     CONNECT = "connect"
     TLS = "tls"
     TIMEOUT = "timeout"
@@ -100,9 +100,7 @@ class Reason(StrEnum):
     RENDER_CRASHED = "render_crashed"  # the browser ended, several times
 
 
-class UrlRole(StrEnum):
-    """Kind of document expected at a URL."""
-
+class UrlRole(StrEnum):  # kind of document expected at a URL
     PAGE = "page"
     SITEMAP = "sitemap"
     FEED = "feed"
@@ -273,6 +271,7 @@ class Visit(Struct, frozen=True):
     is_rendered: bool = False  # the body is the DOM after the page's scripts; `response_record` is a resource record
     captures: tuple[Capture, ...] = ()  # what the server sent for a rendered page: the document first
     rendering: PageRendering | None = None  # None: as before, or never rendered
+    form_data: bytes = b""  # forms and lines of text (html/form_fields.py); empty unless requested
 
 
 class Heartbeat(Struct, frozen=True):

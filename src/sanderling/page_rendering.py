@@ -26,6 +26,8 @@ class RenderReason(StrEnum):
     PROBE = "probe"  # to compare it with its HTTP version
     GAIN = "gain"  # rendering adds content to pages of this template
     NO_GAIN = "no_gain"  # rendering adds nothing to pages of this template
+    SHELL = "shell"  # looks built by scripts, and was not rendered
+    COMPLETE = "complete"  # was rendered before, and looks complete now
 
 
 class RenderTemplate(Struct, frozen=True, array_like=True):
@@ -48,6 +50,22 @@ class DataSource(Struct, frozen=True, array_like=True):
     last_modified: str = ""
 
 
+Box = tuple[int, int, int, int]  # left, top, width, height in pixels
+
+
+class VisualChange(Struct, frozen=True, array_like=True):
+    """Difference between the screenshots of two versions, in the block with the most differing pixels."""
+
+    share: float  # of the pixels in the box of the block
+    box: Box
+    old_box: Box
+    blocks: int = 1  # blocks that differ, although their text or image is the same
+
+    def describe(self) -> str:
+        more = f", and {self.blocks - 1} more" if self.blocks > 1 else ""
+        return f"{self.share:.0%} of the pixels of a block with the same text, {self.box[2]} x {self.box[3]}{more}"
+
+
 class PageRendering(Struct, frozen=True, array_like=True):
     """How a version of a page was made."""
 
@@ -62,3 +80,11 @@ class PageRendering(Struct, frozen=True, array_like=True):
     sources: tuple[DataSource, ...] = ()
     can_check_sources: bool = True  # False: what the page requested cannot be asked again without rendering
     template: RenderTemplate | None = None  # with this page; None: not compared
+    visual: VisualChange | None = None  # None: no screenshot, or it does not differ
+
+
+def describe_unrendered(is_shell: bool, previous: PageRendering | None) -> PageRendering | None:
+    """Return what is stored of a page that was not rendered. None: nothing, as for most pages."""
+    if is_shell:
+        return PageRendering(False, RenderReason.SHELL)
+    return PageRendering(False, RenderReason.COMPLETE) if previous is not None else None

@@ -14,7 +14,7 @@ from tests.support.site import Site, html, tree
 
 import sanderling
 from sanderling.api.collection_access import open_collection
-from sanderling.api.crawl_settings import SettingValues
+from sanderling.api.crawl_settings import COMMAND_SETTING, SettingValues
 from sanderling.config.loader import get_group_settings
 from sanderling.config.settings import (
     SETTING_GROUPS,
@@ -117,6 +117,7 @@ def test_changes_and_versions_of_a_refreshed_page(folder: Path, site: Site) -> N
         changes = run.changes(kind="content")
         assert [page.url for page in seen] == [url]
         assert [change.url for change in changes] == [change.url for change in changed] == [url]
+        assert changes[0].title == collection.page(url).title != ""
         assert changes[0].diff.added == ["12", "50"]
         assert changes[0].diff.removed == ["9", "99"]
         assert "<del>9</del><ins>12</ins>" in changes[0].diff.as_html()
@@ -215,7 +216,12 @@ def test_async_crawl_does_not_block_the_loop(tmp_path: Path) -> None:
 def test_every_setting_of_crawls_is_a_keyword() -> None:
     other = {CollectionSettings, ComparisonSettings, IndexSettings}
     names = {setting.name for group in SETTING_GROUPS if group not in other for setting in get_group_settings(group)}
-    assert set(SettingValues.__annotations__) == names
+    assert set(SettingValues.__annotations__) == names - {COMMAND_SETTING}
+
+
+def test_shards_are_left_to_the_command() -> None:
+    with pytest.raises(sanderling.UsageError, match="sanderling crawl URL --shards N"):
+        sanderling.Settings(shards=4)  # type: ignore[call-arg]
 
 
 def test_settings_come_from_files_and_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

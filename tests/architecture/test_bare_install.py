@@ -10,7 +10,8 @@ import pytest
 from tests.support.site import Site, html
 
 from sanderling import errors
-from sanderling.cli import COMMANDS, main
+from sanderling.cli import main
+from sanderling.cli.commands import COMMANDS
 from sanderling.errors import MissingExtra
 
 ROOT = Path(__file__).parents[2]

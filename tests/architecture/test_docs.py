@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cli import COMMANDS
 from sanderling.cli.arguments import build_parser, fill_parser, import_command
+from sanderling.cli.commands import COMMANDS
 from sanderling.config.loader import load_all_settings, read_settings
 from sanderling.models import Reason, UrlState
 

@@ -1,4 +1,4 @@
-"""The command line and the web app use the public API; the modules that do not yet are listed, and the list shrinks."""
+"""The command line and the web app use the public API; the list of exceptions does not grow."""
 
 import tomllib
 from pathlib import Path
@@ -7,7 +7,7 @@ import grimp
 
 ROOT = Path(__file__).parents[2]
 NAME = "The command line and the web app use the public API"
-MAX_EXCEPTIONS = 59
+MAX_EXCEPTIONS = 5
 
 
 def test_modules_that_use_the_api_alone_are_no_exceptions() -> None:

@@ -113,7 +113,7 @@ ACROSS_MODULES = (  # behavior of several modules together
     "crawl/test_crash_recovery", "crawl/test_politeness", "crawl/test_revisit_days",
     "deletion/test_stored_formats", "fingerprint/test_version",
     "frontier/ordering/test_orderings", "monitor/", "plugins/test_example_plugin",
-    "publisher/test_frameworks", "publisher/test_nginx",
+    "publisher/test_frameworks", "publisher/test_nginx", "quality/",
     "revisit/", "search/test_collections", "search/test_indexer_kill", "storage/test_older_collection", "templates/",
     "web/test_browser", "web/test_search_commands", "workers/assignment/test_simulation",
     "workers/test_link_failures", "workers/test_template_filters",
@@ -158,9 +158,14 @@ def test_modules_and_packages_are_small() -> None:
     assert {name: count for name, count in lines.items() if count > MAX_MODULE_LINES} == {}
     packages = Counter(path.parent for path in MODULES)
     assert packages[SOURCE] <= MAX_ROOT_MODULES
-    counted = {name_of(folder): count for folder, count in packages.items() if folder.name != "commands"}  # grows
-    counted.pop("templates", None)  # is being rewritten
+    counted = {name_of(folder): count for folder, count in packages.items()}
     assert {name: count for name, count in counted.items() if count > MAX_PACKAGE_MODULES} == {}
+
+
+def test_only_the_pipeline_sees_all_services() -> None:
+    stages = [path for path in MODULES if name_of(path).startswith("crawl/stages/")]
+    assert {name_of(path) for path in stages if "CrawlContext" in identifiers_of(TREES[path])} == set()
+    assert "CrawlContext" in identifiers_of(TREES[SOURCE / "crawl" / "pipeline.py"])
 
 
 def test_public_classes_have_unique_names() -> None:

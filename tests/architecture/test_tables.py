@@ -1,6 +1,6 @@
 """A table is written only by the package that owns it; other packages read it through the owner or a report.
 
-Modules that still contain SQL on tables of other packages are listed here. The lists may only become shorter.
+The number of modules that read tables of other packages may only become smaller.
 """
 
 import ast
@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "sanderling"
-SCHEMA_OWNERS = {"feedback": "search"}  # schema modules whose owner has another name
-REPORTS = ("storage/queries.py", "storage/reports.py", "crawl/explain.py", "web/queries/")  # may read every table
+SCHEMA_OWNERS = {"feedback": "search", "control": "storage"}  # schema modules whose owner has another name
+REPORTS = (  # may read every table; the conversion copies them all
+    "storage/queries.py", "storage/reports.py", "storage/shard_conversion.py", "crawl/explain.py", "api/reports/"
+)  # fmt: skip
 SHARED_TABLES = {"meta", "blobs", "migrations", "schema_versions", "runs"}  # of the collection itself
 CREATED = re.compile(r"(?:CREATE TABLE (?:IF NOT EXISTS )?|ALTER TABLE \w+ RENAME TO )(\w+)")
 READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 WRITTEN = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s+(\w+)")
-FOREIGN_WRITERS = {
-    "revisit/change_lists.py",
-}
-MAX_FOREIGN_READERS = 18
+MAX_FOREIGN_READERS = 14
 
 
 def strings_of(path: Path) -> Iterator[str]:
@@ -57,8 +56,7 @@ def test_every_schema_has_an_owner() -> None:
 
 
 def test_tables_are_written_only_by_their_owner() -> None:
-    found = find_foreign_sql(WRITTEN)
-    assert set(found) == FOREIGN_WRITERS, found
+    assert find_foreign_sql(WRITTEN) == {}
 
 
 def test_readers_of_foreign_tables_do_not_increase() -> None:

@@ -85,3 +85,11 @@ def test_alert_states_of_earlier_versions_are_read(tmp_path: Path) -> None:
     assert states == {"x": AlertState(5.0, [("https://example.org/", 5.0)])}
     save_alert_states(path, states)
     assert load_alert_states(path) == states
+
+
+def test_kinds_of_earlier_versions_have_american_spelling(tmp_path: Path) -> None:
+    with closing(connect_sqlite(tmp_path / "old.db")) as db:
+        apply_migrations(db, {"changes": MIGRATIONS[:4]})
+        db.execute("INSERT INTO changes VALUES (1, 5.0, 4.0, 'http://a', 'content behaviour', 0.5, '')")
+        apply_migrations(db, {"changes": MIGRATIONS})
+        assert db.execute("SELECT kinds FROM changes").fetchall() == [("content behavior",)]

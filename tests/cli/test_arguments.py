@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cli import COMMAND_GROUPS, COMMANDS, arguments, main
+from sanderling.cli import arguments, main
 from sanderling.cli.arguments import (
     MAX_COLUMN_WIDTH,
     MEASURED_ROWS,
@@ -17,6 +17,7 @@ from sanderling.cli.arguments import (
     parse_call,
     print_rows,
 )
+from sanderling.cli.commands import COMMAND_GROUPS, COMMANDS
 from sanderling.config import loader
 from sanderling.urls.scope import is_wildcard_match
 
@@ -95,7 +96,8 @@ def test_flag_of_another_crawler_is_answered_with_ours(
 def test_settings_and_commands_of_other_crawlers_have_a_hint() -> None:
     assert {name for name in arguments.COMMAND_SYNONYMS if name in COMMANDS} == set()
     assert {meant.partition(" ")[0] for meant in arguments.COMMAND_SYNONYMS.values()} <= {*COMMANDS, "--version"}
-    assert set(loader.SETTING_ALIASES.values()) <= {*loader.load_all_settings(), "json", "verbose"}
+    meanings = {name for names in loader.SETTING_ALIASES.values() for name in names.split("|")}
+    assert meanings <= {*loader.load_all_settings(), "json", "verbose", "follow"}
 
 
 def test_command_of_another_crawler_is_answered_with_ours(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.support.site import Page, Site, html
 
+from sanderling.api.reports.crawl_view import CollectionCrawlView
 from sanderling.cli import main
-from sanderling.web.crawl_view import CollectionCrawlView
 
 FLAGS = ["--delay", "0", "--allow-private", "--workers", "1"]
 

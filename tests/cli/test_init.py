@@ -10,8 +10,9 @@ import pytest
 from tests.support.output import read_json_lines
 from tests.support.site import Site, html
 
-from sanderling.cli import COMMAND_GROUPS, COMMANDS, main
+from sanderling.cli import main
 from sanderling.cli.arguments import build_parser, fill_parser, import_command, parse_call
+from sanderling.cli.commands import COMMAND_GROUPS, COMMANDS
 from sanderling.errors import SanderlingError
 
 ROOT = Path(__file__).parents[2]

@@ -62,7 +62,7 @@ READING = [
     "status", "explain /bird3", "pages", "pages --skipped", "pages --near", "show /bird3", "history /bird3", "sitemap",
     "links /bird3", "similar /bird3 --stored", "similar /bird3 --stored --exact", "templates", "changes",
     "changes --words",
-    "changes --since last", "changes --watch h1", "changes --feed atom", "diff /bird3", "url-rules", "search shore",
+    "changes --since last", "changes --selector h1", "changes --feed atom", "diff /bird3", "url-rules", "search shore",
     "export", "check url /bird3", "aliases shore", "schedule", "settings", "refresh --dry-run --all",
 ]  # fmt: skip
 

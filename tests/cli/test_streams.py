@@ -181,7 +181,7 @@ def test_closed_terminal_ends_a_crawl_like_ctrl_c(tmp_path: Path) -> None:
 def failing_with(error: str) -> subprocess.CompletedProcess[bytes]:
     """Return a command that raises this error."""
     code = (
-        "import errno, sys; from sanderling import cli; from sanderling.cli.commands import settings\n"
+        "import errno, sys; from sanderling import cli; from sanderling.cli.commands.look_closer import settings\n"
         f"def fail(call): raise {error}\n"
         "settings.run = fail; sys.exit(cli.main(['settings']))"
     )
@@ -248,7 +248,8 @@ def test_summary_of_an_interrupted_crawl_counts_stored_pages(folder: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    "where", ["sanderling.cli.commands.refresh.refresh", "sanderling.cli.commands.refresh.load_request"]
+    "where",
+    ["sanderling.cli.commands.everyday.refresh.run_refresh", "sanderling.cli.commands.everyday.refresh.load_request"],
 )
 def test_refresh_interrupted_before_its_start_prints_its_summary(
     folder: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -260,7 +261,7 @@ def test_refresh_interrupted_before_its_start_prints_its_summary(
     assert main(["refresh", "-C", str(folder), "--json"]) == EXIT_INTERRUPTED
     output = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (output["finish_reason"], output["visited"]) == ("interrupted", 0)
-    monkeypatch.setattr("sanderling.cli.commands.refresh.print_dry_run", interrupted)
+    monkeypatch.setattr("sanderling.cli.commands.everyday.refresh.print_dry_run", interrupted)
     main(["refresh", "-C", str(folder), "--json", "--dry-run"])
     assert capsys.readouterr().out == "", "what it would list is no summary"
 

@@ -20,7 +20,7 @@ from sanderling.warc.cdxj_index import open_cdxj_index
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import DamagedRegion, StoredRecord, iterate_records, read_record
 
-DISCOVERY_PATHS = ("/sitemap", "/.well-known/resourcesync")  # lists of pages, requested before any page
+DISCOVERY_PATHS = ("/sitemap", "/.well-known/resourcesync", "/llms.txt")  # lists of pages, requested before any page
 PAGES = {
     "/": b'<a href="/plain">1</a> <a href="/coded?b=2&a=1">2</a> <a href="/copy">3</a>'
     b'<a href="/moved">4</a> <a href="/none">5</a> <a href="/%7ejoe">6</a> <a href="/%7ejoe/again">7</a>',

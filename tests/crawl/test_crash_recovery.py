@@ -125,6 +125,7 @@ def test_only_page_that_crashes_workers_is_given_up(tmp_path: Path, delay: str) 
 def test_leased_pages_of_killed_workers_are_not_given_up(tmp_path: Path) -> None:
     with Site(tree(30, fan=30)) as site:
         process = start(site, tmp_path, delay="0.1", workers="1")
+        wait_for_hits(site, 8, process)  # robots.txt, the seed, and guessed sitemaps
         for _ in range(12):
             wait_for_hits(site, 2, process)
             kill(process, 1)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.support.site import Page, Site, html, redirect, tree
 
-from sanderling.api.status_report import describe_collection
+from sanderling.api.reports.status_report import describe_collection
 from sanderling.clock import Clock, system_clock
 from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl

@@ -114,7 +114,11 @@ def test_watch_mode_visits_due_pages_until_stopped(tmp_path: Path) -> None:
             threading.Thread(target=wait, daemon=True).start()
 
         seen = refresh(
-            tmp_path, request(site), RefreshMode.WATCH, on_start=stop_after_visit, clock=lambda: time.time() + ahead
+            tmp_path,
+            request(site),
+            RefreshMode.CONTINUOUS,
+            on_start=stop_after_visit,
+            clock=lambda: time.time() + ahead,
         )
         assert (seen.finish_reason, seen.visited) == ("interrupted", 4)
 

@@ -273,9 +273,9 @@ def test_sqlite_statements_are_translated() -> None:
 
 def test_web_app_and_index_read_a_shared_database(store: str, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
+    from sanderling.api.reports.crawl_view import CollectionCrawlView
     from sanderling.search.indexer import update_index
     from sanderling.templates.template_index import open_template_index
-    from sanderling.web.crawl_view import CollectionCrawlView
 
     with Site(tree(12)) as site:
         run_crawl(site, tmp_path, store)

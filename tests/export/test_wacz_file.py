@@ -5,21 +5,27 @@ import hashlib
 import json
 import shutil
 import subprocess
-import time
 from base64 import b64decode
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
+from msgspec.structs import replace
 from tests.support.site import Page, Site, html
 
 from sanderling.cli import main
-from sanderling.export.wacz_file import LINES_PER_BLOCK, write_wacz
-from sanderling.storage.collection import open_collection_read_only
-from sanderling.warc.cdxj import REVISIT_MIME, format_timestamp, parse_entry
+from sanderling.db.connection import transaction
+from sanderling.export.wacz_file import LINES_PER_BLOCK, _drop_confirmations, write_wacz
+from sanderling.storage.catalog import PageCatalog
+from sanderling.storage.collection import open_collection, open_collection_read_only
+from sanderling.warc.archive import open_archive
+from sanderling.warc.cdxj import REVISIT_MIME, CdxjEntry, format_entry, format_timestamp, parse_entry
+from sanderling.warc.packer import HttpExchange, pack_response
+from sanderling.warc.records import OriginalRecord
 from sanderling.warc.warc_reader import read_record
 
 PICTURE = Page(b"picture", headers={"Content-Type": "image/png"})
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 FLAGS = ("--delay", "0", "--allow-private", "--workers", "1", "--quiet")
 
 
@@ -35,7 +41,6 @@ def archived_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for text in ("2", "two", "two"):
             site.pages["/two"] = html(text=text)
             assert main(["archive", site.root, "-C", str(folder), *FLAGS]) == 0
-            time.sleep(1.1)  # entries have whole seconds: a confirmation sorts after what it confirms
     return folder
 
 
@@ -83,6 +88,27 @@ def test_index_entries_have_the_dates_of_their_records(wacz: Path, tmp_path: Pat
     assert {("a.png", "image/png"), ("b.png", REVISIT_MIME)} <= set(found) or {
         ("b.png", "image/png"), ("a.png", REVISIT_MIME)
     } <= set(found)  # fmt: skip
+
+
+@pytest.mark.parametrize("second", ["0", "1"])
+def test_only_captures_with_their_own_record_are_listed(tmp_path: Path, second: str) -> None:
+    """In the second of a `revisit` record, the entry of a response stays, and that of a 304 is left out."""
+    at, later = 1_600_000_000.25, 1_600_000_000.75 + int(second)
+    with open_archive(tmp_path, {}) as archive:
+        page = pack_response(HttpExchange("http://a.test/b", at, HEAD, b"body"))
+        place = archive.append(page.member)
+        original = OriginalRecord(page.record_id, "http://a.test/b", at, page.payload_digest, place)
+        revisit = archive.append_revisit(HttpExchange("http://a.test/b", later, HEAD), original)[1]
+        copy = archive.append_revisit(HttpExchange("http://a.test/c", at, HEAD), original)[1]
+    own = CdxjEntry("http://a.test/b", at, "text/html", 200, page.payload_digest, place)
+    revisit_entries = [
+        replace(own, captured_at=later, mime=REVISIT_MIME, location=revisit),
+        replace(own, url="http://a.test/c", mime=REVISIT_MIME, location=copy),
+    ]
+    confirmation = replace(own, url="http://a.test/c", captured_at=later)
+    lines = sorted(map(format_entry, (own, *revisit_entries, confirmation)))
+    kept = sorted(map(format_entry, (own, *revisit_entries)))
+    assert list(_drop_confirmations(lines, tmp_path)) == kept
 
 
 def test_blocks_of_the_index_are_found_by_their_first_key(wacz: Path) -> None:
@@ -150,6 +176,36 @@ def test_deleted_and_unfinished_indexes_are_completed_from_the_records(archived_
             shutil.copytree(archived_site / "indexes", indexes)
     assert len(set(sizes)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["copy", "x.wacz"] or not list(tmp_path.glob(".wacz-*"))
+
+
+def test_parts_contain_all_captures_and_are_listed(archived_site: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(archived_site, folder)
+    with Site({"/": html(text="other")}) as site:  # the next crawl starts a WARC file
+        (file,) = (folder / "archive").glob("*.warc.gz")
+        with open_archive(folder / "archive", {file.name: file.stat().st_size}, max_file_bytes=1) as archive:
+            archive.append(pack_response(HttpExchange(site.root, 1.6e9, HEAD, b"more")).member)
+            lengths = archive.flush()
+    with open_collection(folder) as collection, transaction(collection.db):
+        for name, length in lengths.items():
+            PageCatalog(collection.db).upsert_file(name, length)
+    assert main(["export", "-C", str(folder), "-o", str(tmp_path / "s.wacz"), "--part-size", "1KB", "--quiet"]) == 0
+    assert main(["export", "-C", str(folder), "-o", str(tmp_path / "whole.wacz"), "--quiet"]) == 0
+    package = json.loads((tmp_path / "s.json").read_text())
+    assert package["profile"] == "multi-wacz-package"
+    assert len(package["resources"]) > 1
+    lines = []
+    for resource in package["resources"]:
+        content = (tmp_path / resource["path"]).read_bytes()
+        assert (resource["bytes"], resource["hash"]) == (len(content), f"sha256:{hashlib.sha256(content).hexdigest()}")
+        with ZipFile(tmp_path / resource["path"]) as part:
+            lines += gzip.decompress(part.read("indexes/index.cdx.gz")).splitlines()
+    with ZipFile(tmp_path / "whole.wacz") as whole:
+        assert sorted(lines) == gzip.decompress(whole.read("indexes/index.cdx.gz")).splitlines()
+    assert main(["import", str(tmp_path / "s.json"), "-C", str(tmp_path / "in"), "--quiet", "--no-index"]) == 0
+    assert main(["import", str(tmp_path / "whole.wacz"), "-C", str(tmp_path / "in2"), "--quiet", "--no-index"]) == 0
+    imported = [(tmp_path / name / "indexes" / "index.cdxj").read_bytes().count(b"\n") for name in ("in", "in2")]
+    assert imported[0] == imported[1] > 0
 
 
 def test_selections_that_do_not_apply_are_rejected(

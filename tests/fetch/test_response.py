@@ -46,6 +46,7 @@ def build_response(error: int = pycurl.E_OK, detail: str = "", body: bytes = b""
         (408, Outcome.RETRY, Reason.HTTP_ERROR),
         (410, Outcome.GONE, Reason.NONE),
         (429, Outcome.RETRY, Reason.RATE_LIMITED),
+        (402, Outcome.FAILED, Reason.PAYMENT_REQUIRED),
         (451, Outcome.FAILED, Reason.HTTP_ERROR),
         (500, Outcome.RETRY, Reason.SERVER_ERROR),
         (503, Outcome.RETRY, Reason.SERVER_ERROR),

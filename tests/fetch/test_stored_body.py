@@ -40,3 +40,11 @@ def test_unreadable_record_gives_an_empty_body(tmp_path: Path) -> None:
     )
     assert read_stored_body(str(tmp_path), write_archive(tmp_path, pack_body(bytes(9 << 20))), 1 << 20) == b""
     assert read_stored_body(str(tmp_path), StoredVersion("away.warc.gz", 0, 9), 1 << 20) == b""
+
+
+def test_body_of_an_imported_record_is_read_without_chunks(tmp_path: Path) -> None:
+    """Wget and Browsertrix store the transfer coding."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+    block = head + b"3\r\n" + BODY[:3] + b"\r\n%x\r\n" % (len(BODY) - 3) + BODY[3:] + b"\r\n0\r\n\r\n"
+    record = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
+    assert read_stored_body(str(tmp_path), write_archive(tmp_path, gzip.compress(record)), 1 << 20) == BODY

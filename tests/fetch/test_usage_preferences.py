@@ -1,6 +1,7 @@
 """Preferences of owners: what is denied for the purpose of a crawl is skipped."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,76 @@ def test_denied_pages_are_skipped_with_the_reason(tmp_path: Path, capsys: pytest
     assert skipped.count("usage") >= 5
     assert b"secret" not in stored
     assert b"open" in stored
+
+
+def test_path_patterns() -> None:
+    body = "RSL-Usage: /images/*.png$ ai-train=n\nTDM-Usage: /a/*/b ai-input=n, ai-train=n"
+    assert find_denied(body, "/images/x.png") == ["ai-train"]
+    assert find_denied(body, "/images/x.png?a") == []
+    assert find_denied(body, "/a/x/b/c") == ["ai-input", "ai-train"]
+
+
+def test_permission_of_one_source_does_not_lift_the_denial_of_another() -> None:
+    body = "Content-Usage: ai-train=n\nRSL-Usage: /open/page ai-train=y\nTDM-Usage: / ai-input=n, ai-train=n"
+    assert find_denied(body, "/open/page") == ["ai-input", "ai-train"]
+    assert find_denied("Content-Usage: ai-train=n\nRSL-Usage: / ai-train=y") == ["ai-train"]
+
+
+LICENSE = b"<rsl><content url='/paid/'><license><permits type='usage'>search</permits></license></content></rsl>"
+RESERVATIONS = b'[{"location": "/mine/*", "tdm-reservation": 1}]'
+
+
+def test_licenses_and_reservations_are_read_with_robots_txt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = {"Content-Type": "text/plain"}
+    pages = {
+        "/robots.txt": Page(b"User-agent: *\nAllow: /\nLicense: /license.xml\n", headers=text),
+        "/license.xml": Page(LICENSE, headers={"Content-Type": "application/rsl+xml"}),
+        "/.well-known/tdmrep.json": Page(RESERVATIONS, headers={"Content-Type": "application/json"}),
+        "/": html("/paid/a", "/mine/b", "/linked", "/open"),
+        "/paid/a": html(),
+        "/mine/b": html(),
+        "/linked": html(head="<link rel=license type='application/rsl+xml' href=/x.xml>"),
+        "/open": html(text="open"),
+    }
+    arguments = ["--allow-private", "--delay", "0", "--quiet", "--workers", "1"]
+    with Site(pages) as site:
+        folder = str(tmp_path / "c")
+        assert main(["crawl", site.root, *arguments, "--purpose", "ai-train", "-C", folder]) == 0
+        assert site.hits["/paid/a"] == site.hits["/mine/b"] == 0
+        assert site.hits["/license.xml"] == site.hits["/.well-known/tdmrep.json"] == 1
+        capsys.readouterr()
+        assert main(["pages", "--reason", "usage", "-C", folder]) == 0
+        skipped = capsys.readouterr().out
+        assert all(path in skipped for path in ("/paid/a", "/mine/b", "/linked"))
+        assert main(["explain", site.root + "/mine/b", "-C", folder]) == 0
+        assert "TDM-Usage: /mine/*" in capsys.readouterr().out
+        assert main(["check", "robots", site.root + "/paid/a", "--allow-private"]) == 0
+        assert "ai-train: RSL-Usage: /paid/" in capsys.readouterr().out
+        other = str(tmp_path / "d")
+        assert main(["crawl", site.root, *arguments, "-C", other]) == 0  # search: only the license concerns it
+        assert site.hits["/.well-known/tdmrep.json"] == 2  # by check robots, which reads all files
+        assert site.hits["/paid/a"] == 1
+        assert site.hits["/linked"] == 2  # also by the first crawl, which read the link in it
+        capsys.readouterr()
+        assert main(["export", "--usage", "-C", other]) == 0
+        rows = {row["url"]: row["denied_usage"] for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert set(rows[site.root + "/paid/a"]) == {"ai-input", "ai-train"}
+    assert rows[site.root + "/linked"] == {
+        "ai-input": "link: application/rsl+xml",
+        "ai-train": "link: application/rsl+xml",
+    }
+    assert rows[site.root + "/open"] == {}
+
+
+def test_license_that_cannot_be_read_permits_no_use_by_ai(tmp_path: Path) -> None:
+    pages = {
+        "/robots.txt": Page(b"License: /missing.xml\n", headers={"Content-Type": "text/plain"}),
+        "/": html("/next"),
+        "/next": html(),
+    }
+    with Site(pages) as site:
+        arguments = ["--allow-private", "--delay", "0", "--quiet"]
+        main(["crawl", site.root, *arguments, "--purpose", "ai-input", "-C", str(tmp_path / "a")])
+        assert site.hits["/"] == 0
+        main(["crawl", site.root, *arguments, "-C", str(tmp_path / "b")])
+        assert site.hits["/next"] == 1

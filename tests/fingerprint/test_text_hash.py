@@ -1,5 +1,6 @@
 import random
 import string
+from ctypes import CDLL
 
 import pytest
 from hypothesis import given
@@ -7,7 +8,6 @@ from hypothesis import strategies as st
 
 from sanderling.fingerprint import text_hash
 from sanderling.fingerprint.text_hash import TextHasher, build_text_hasher, fingerprint_text, fingerprint_text_in_python
-from sanderling.html.native import NativeLibrary
 
 ODD = [
     *(
@@ -32,7 +32,7 @@ WORDS = st.text(st.one_of(st.sampled_from("tT \n.e5"), st.characters())) | st.li
 
 
 @pytest.fixture(scope="module")
-def hash_text(native: NativeLibrary) -> TextHasher:
+def hash_text(native: CDLL) -> TextHasher:
     return build_text_hasher(native)
 
 

@@ -128,3 +128,11 @@ def test_words_images_and_embedded_data_are_content() -> None:
         return f'<div id=root></div><script type=\'application/json\'>{{"name": "{name}"}}</script>'
 
     assert [count_contents(build) for build in (build_text, build_gallery, build_data)] == [PAGES] * 3
+
+
+def test_words_of_a_path_with_a_year_are_ignored() -> None:
+    def build_weeks(number: int) -> str:
+        return f"<h1>Egutegia w{number}</h1><p>Ez dago gertaerarik.</p><a href=/x>w{number + 1}</a>"
+
+    assert count_contents(build_weeks, "https://a.org/egutegia/2026/w{}") == 1
+    assert count_contents(build_weeks, "https://a.org/egutegia/w{}") == PAGES

@@ -17,8 +17,11 @@ def hash_of(text: object) -> bytes:
 
 
 def record(
-    tracker: RepeatedContent, number: int, content: object, *targets: str, path: str = "/cal?d=", is_known: bool = False
-) -> bool:
+    tracker: RepeatedContent, number: int, content: object, *targets: str, path: str = "/cal?d=",
+    is_known: bool = False, is_leaf: bool = False,
+) -> bool:  # fmt: skip
+    """Record a page that links to `targets` and, unless it is a leaf, to the next page of its pattern."""
+    targets = targets if is_leaf else (*targets, f"{path}{number + 1}")
     entries = [
         FrontierEntry(CandidateUrl(Url(f"https://a.org{target}"), referrer_id=number), UrlState.QUEUED)
         for target in targets
@@ -46,6 +49,19 @@ def test_different_pages_are_never_exhausted() -> None:
 def test_share_of_pages_with_new_content_decides(interval: int, is_exhausted: bool) -> None:
     tracker = RepeatedContent(LIMIT)
     assert any(record(tracker, n, n if n % interval == 0 else "empty") for n in range(LIMIT * 4)) is is_exhausted
+
+
+def test_equal_pages_without_new_links_are_continued_for_longer() -> None:
+    """Shells of pages that scripts build say the same, and their number is finite."""
+    tracker = RepeatedContent(LIMIT)
+    exhausted = [record(tracker, n, "loading", is_leaf=True) for n in range(LIMIT * 11)]
+    assert exhausted.index(True) == LIMIT * 10 - 1
+
+
+def test_first_page_with_a_new_link_exhausts_equal_pages() -> None:
+    tracker = RepeatedContent(LIMIT)
+    assert not any(record(tracker, n, "loading", is_leaf=True) for n in range(LIMIT * 2))
+    assert record(tracker, 9_000, "loading")
 
 
 def test_content_may_return_after_many_other_pages() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from sanderling.db.connection import Connection, apply_migrations, connect_sqlite
 from sanderling.db.schema.frontier import MIGRATIONS
+from sanderling.frontier.known_url import KnownUrl
 from sanderling.frontier.seen_filter import INITIAL_ROWS, SeenFilter
 from sanderling.frontier.url_cache import UrlCache
-from sanderling.frontier.url_store import LOAD_ROWS, FrontierEntry, KnownUrl, UrlStore
+from sanderling.frontier.url_store import LOAD_ROWS, FrontierEntry, UrlStore
 from sanderling.models import CandidateUrl, Reason, Url, UrlState
 
 

@@ -194,3 +194,63 @@ def test_crash_is_named_and_the_page_is_stored_as_it_was_sent(loop: AdaptiveLoop
         found = visit(loop, site, "/")["/"]
     assert found.reason in (Reason.RENDER_MEMORY, Reason.RENDER_CRASHED, Reason.RENDER_TIMEOUT)
     assert "server text" in read_dom(found)
+
+
+REMOTE = "http://127.0.0.2:{port}/secret"
+ESCAPES = {
+    "WebRTC of a frame": """const frame = document.createElement("iframe");
+      frame.srcdoc = "<script>try { new RTCPeerConnection(); parent.document.title = 'ESCAPED' } catch (e) {}</"
+        + "script>";
+      document.body.append(frame);""",
+    "beacon of a frame": """const frame = document.createElement("iframe"); document.body.append(frame);
+      frame.contentWindow.navigator.sendBeacon(REMOTE, "x");
+      frame.contentWindow.fetch(REMOTE, { mode: "no-cors", keepalive: true }).catch(() => 0);""",
+    "keepalive": """const send = () => fetch(REMOTE, { keepalive: true, mode: "no-cors", method: "POST", body: "x" });
+      send().catch(() => 0); onpagehide = send;""",
+    "data frame": """const frame = document.createElement("iframe");
+      const markup = `<img src="${REMOTE}"><script>location="${REMOTE}"</` + `script>`;
+      frame.src = "data:text/html," + encodeURIComponent(markup);
+      document.body.append(frame);""",
+    "worker": """const source = `fetch("${REMOTE}", { mode: "no-cors" }).catch(() => 0); importScripts("${REMOTE}")`;
+      new Worker(URL.createObjectURL(new Blob([source])));""",
+    "speculation rules": """const rules = document.createElement("script"); rules.type = "speculationrules";
+      rules.textContent = JSON.stringify({ prefetch: [{ source: "list", urls: [REMOTE] }] });
+      document.head.append(rules);""",
+    "ping": """const link = document.createElement("a"); link.href = "#x"; link.ping = REMOTE;
+      document.body.append(link); link.click();""",
+    "form in a new window": """const form = document.createElement("form"); form.action = REMOTE; form.method = "post";
+      form.target = "_blank"; document.body.append(form); form.submit();""",
+    "service worker": """navigator.serviceWorker?.register("/secret")
+      .then(worker => { if (worker) document.title = "ESCAPED"; }, () => 0);""",
+}
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_interface_of_the_browser_reaches_a_server_by_itself(loop: AdaptiveLoop, name: str) -> None:
+    with Site({"/secret": text_page("SECRET", "text/plain")}, host="0.0.0.0") as site:
+        port = site.server.server_port
+        site.root = f"http://127.0.0.1:{port}"
+        site.pages["/"] = script_page(f"const REMOTE = {REMOTE.format(port=port)!r};{ESCAPES[name]}")
+        found = visit(loop, site, "/")["/"]
+        assert (found.outcome, found.is_rendered, found.title) == (Outcome.FETCHED, True, "a page")
+        assert not site.hits["/secret"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "/^(a+)+$/.test('a'.repeat(60) + 'b')",
+        "for (;;) { const x = new XMLHttpRequest(); x.open('GET', '/none', false); x.send(); }",
+        "const kept = []; setInterval(() => kept.push(new Blob([new Uint8Array(2e7)])), 5)",
+        "JSON.stringify = document.createElement = Document.prototype.importNode = () => { throw 1; }",
+        "Object.defineProperty(document, 'body', { get() { return { textContent: { length: Math.random() } }; } })",
+        "print(); window.close(); document.open(); document.write('<p>x</p>')",
+        "setTimeout(() => { history.back(); navigation?.navigate?.('/elsewhere'); }, 50)",
+    ],
+)
+def test_page_that_fights_its_reader_ends_with_an_outcome(loop: AdaptiveLoop, script: str) -> None:
+    pages = {"/": script_page(script, "<p>server text</p>"), "/next": script_page("document.title = 'next'")}
+    with Site(pages) as site:
+        found = visit(loop, site, "/")["/"]
+        assert found.outcome in (Outcome.FETCHED, Outcome.REDIRECT)
+        assert visit(loop, site, "/next")["/next"].title == "next"

@@ -15,7 +15,7 @@ import time
 import pytest
 from msgspec.structs import replace
 from tests.monitor.conftest import WatchedSite, WebhookServer
-from tests.support.site import Page, html
+from tests.support.site import Page, Site, html
 
 from sanderling.cli import main
 from sanderling.crawl.watch_service import run_monitor_once
@@ -73,6 +73,18 @@ def test_nothing_is_sent_for_errors_outages_and_logins(watched: WatchedSite, web
     assert len(webhook.requests) == 1
 
 
+def test_single_check_does_not_wait_for_a_host_that_backs_off(watched: WatchedSite, webhook: WebhookServer) -> None:
+    watched.site.pages["/lamp"] = lamp(129)
+    assert watched(f"{watched.site.root}/lamp", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    watched.site.pages["/lamp"] = Page(b"busy", 503, {"Retry-After": "500"})
+    command = ["watch", "--once", "--allow-private", "--delay", "0", "-C", str(watched.folder)]
+    assert main(command) == 18  # the page stays due
+    watched.site.pages["/lamp"] = lamp(119)
+    assert main(command) == 18  # Retry-After is kept
+    assert webhook.requests == []
+
+
 def test_condition_is_reported_when_it_holds(watched: WatchedSite, webhook: WebhookServer) -> None:
     watched.site.pages["/lamp"] = lamp(129)
     flags = ["--condition", "below 100", "--notify", webhook.url]
@@ -105,6 +117,59 @@ def test_change_on_all_pages_is_one_event(watched: WatchedSite, webhook: Webhook
     (message,) = webhook.messages
     assert [len(change.get("urls", [])) for change in message["changes"]] == [7]
     assert "Autumn sale!" in message["message"]
+
+
+def publish_notice(site: Site, notice: str, count: int) -> list[str]:
+    """Publish pages with a notice outside the main content, and return their addresses."""
+    names = [f"/p{number}" for number in range(count)]
+    for name in names:
+        text = f"<p>Number {name} stands on the shore and waits for the tide, as every day of the year.</p>"
+        site.pages[name] = Page(
+            f"<body>{notice}<nav><a href=/>Home</a></nav><main><h1>{name}</h1>{text}</main>"
+            f"<footer><p>Written by the sea</p></footer></body>".encode()
+        )
+    return [f"{site.root}{name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    "notice", ["<div class=banner><p>Autumn sale!</p></div>", "<header><p>Autumn sale!</p></header>"]
+)
+def test_notice_outside_the_main_content_is_one_event(
+    watched: WatchedSite, webhook: WebhookServer, notice: str
+) -> None:
+    urls = publish_notice(watched.site, notice.replace("Autumn sale!", "Welcome to us") * ("header" in notice), 4)
+    assert watched(*urls, "--name", "site", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    publish_notice(watched.site, notice, 4)
+    watched.check()
+    (message,) = webhook.messages
+    assert [sorted(change["urls"]) for change in message["changes"]] == [urls]
+    assert "Autumn sale!" in webhook.texts[0]
+
+
+def test_notice_of_a_single_page_is_reported_at_once(watched: WatchedSite, webhook: WebhookServer) -> None:
+    urls = publish_notice(watched.site, "", 1)
+    assert watched(*urls, "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    publish_notice(watched.site, "<div class=banner><p>Closed until Monday</p></div>", 1)
+    watched.check()
+    assert webhook.texts == ["Closed until Monday"]
+
+
+def test_notice_is_reported_if_the_service_restarts_before_other_pages_show_it(
+    watched: WatchedSite, webhook: WebhookServer
+) -> None:
+    notice = "<div class=banner><p>Autumn sale!</p></div>"
+    urls = publish_notice(watched.site, "", 4)
+    assert watched(*urls, "--name", "site", "--every", "10ms", "--notify", webhook.url) == 0
+    watched.check()
+    publish_notice(watched.site, notice, 2)
+    watched.check()
+    assert webhook.messages == []
+    publish_notice(watched.site, notice, 4)
+    watched.check()
+    (message,) = webhook.messages
+    assert [sorted(change["urls"]) for change in message["changes"]] == [urls]
 
 
 def test_gone_and_new_pages_of_a_site_are_reported(watched: WatchedSite, webhook: WebhookServer) -> None:

@@ -1,9 +1,15 @@
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import json
 
+from sanderling.db.connection import apply_migrations, connect_sqlite
+from sanderling.db.schema.monitor import MIGRATIONS
 from sanderling.errors import UsageError
+from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_file import build_watch, load_watch_digest, load_watch_file
+from sanderling.monitor.watch_store import DATABASE, WatchStore
 
 
 @pytest.mark.parametrize(
@@ -63,3 +69,12 @@ def test_settings_file_sets_the_digest_of_all_watches(tmp_path: Path) -> None:
     file.write_text('[watch_digest]\nevery = "12h"\n')
     with pytest.raises(UsageError, match="needs notify"):
         load_watch_digest(file)
+
+
+def test_watches_of_earlier_versions_keep_their_kinds(tmp_path: Path) -> None:
+    definition = json.encode(Watch(name="w", urls=("http://a/",), kinds=("behaviour",)))
+    with closing(connect_sqlite(tmp_path / DATABASE)) as db:
+        apply_migrations(db, {"monitor": MIGRATIONS[:2]})
+        db.execute("INSERT INTO watches (name, definition) VALUES ('w', ?)", (definition,))
+    with closing(WatchStore(tmp_path)) as store:
+        assert [watch.kinds for watch in store.load_watches().values()] == [("behavior",)]

@@ -11,7 +11,7 @@ from sanderling.errors import UsageError
 from sanderling.frontier.ordering.ordering_registry import parse_ordering
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.plugins.plugin_registry import PluginGroup, has_plugin, list_plugin_names, list_plugins, load_plugin
-from sanderling.revisit.policies.policy_registry import find_policy
+from sanderling.revisit.policies import find_policy
 
 SOURCE = """
 def reject(url, depth):

@@ -18,7 +18,7 @@ from sanderling.revisit.intervals import (
     parse_budget,
     parse_every,
 )
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.schedule import RevisitSchedule, VisitFacts
 
 HOUR, DAY, NOW = 3600.0, 86_400.0, 1_700_000_000.0

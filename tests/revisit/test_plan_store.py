@@ -11,7 +11,7 @@ from benchmarks.revisit.trace_replay import Crawler, replay
 from sanderling.db.connection import apply_migrations
 from sanderling.db.schema.revisit import MIGRATIONS
 from sanderling.revisit.plan_store import PlanRow
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.storage.collection import open_collection
 
 BEGIN, DAYS = 1_700_000_000.0, 150

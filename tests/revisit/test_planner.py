@@ -8,7 +8,7 @@ from benchmarks.lib.memory_plan_store import MemoryPlanStore
 from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.intervals import RevisitBudget
 from sanderling.revisit.planner import Planner
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.visit_history import Observation
 
 DAY = 86_400.0

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import sanderling
+from sanderling.api.reports.crawl_process import CrawlProcess
 from sanderling.runtime.isolation import build_python_command, build_safe_environment
 from sanderling.search.background_indexer import NICE_INCREMENT, start_indexer_process
-from sanderling.web.crawl_process import CrawlProcess
 from sanderling.workers.spawn import spawn_worker
 
 SOURCES = Path(sanderling.__file__).parent

@@ -66,6 +66,10 @@ def test_language_of_a_mixed_page_is_that_of_most_of_its_text(most: str, languag
     assert detect_page_language("", "".join(parts)) == language
 
 
+def test_language_of_alternating_paragraphs_is_that_of_the_longer_ones() -> None:
+    assert detect_page_language("", (ENGLISH + "\n" + 2 * GERMAN + "\n") * 6) == "de"
+
+
 def test_undeclared_language_is_detected() -> None:
     german = "Die Vögel laufen am Strand entlang und suchen nach Futter, das die Wellen gebracht haben. " * 3
     assert detect_page_language("", german) == "de"

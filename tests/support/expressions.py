@@ -173,7 +173,7 @@ def _find_inline(module: ModuleType) -> Iterator[tuple[int, Expression]]:
     nodes = list(ast.walk(ast.parse(source))) if HAS_INLINE.search(source) else []
     bound = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
     for node in nodes:
-        if not (isinstance(node, ast.Call) and node.args and ast.unparse(node.func).startswith("re.")):
+        if not (isinstance(node, ast.Call) and node.args and re.fullmatch(r"re\.\w+", ast.unparse(node.func))):
             continue
         try:
             pattern = eval(ast.unparse(node.args[0]), dict(vars(module)))  # noqa: S307 - code of this package

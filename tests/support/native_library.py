@@ -4,12 +4,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from ctypes import CDLL
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from sanderling.html.native import SOURCE_DIR, NativeLibrary, compute_checksum, load_library
+from sanderling.html.native import SOURCE_DIR, compute_checksum, load_library
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
@@ -27,7 +28,7 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def native(tmp_path_factory: pytest.TempPathFactory) -> NativeLibrary:
+def native(tmp_path_factory: pytest.TempPathFactory) -> CDLL:
     library = load_library(compiled(tmp_path_factory.mktemp("native"), ["-O2"]))
     assert library is not None
     return library

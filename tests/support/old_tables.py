@@ -74,5 +74,5 @@ def check_new_rows(db: Connection) -> None:
     for query, rows in NEW_ROWS.items():
         assert [tuple(row) for row in db.execute(query).fetchall()] == rows, query
     assert dict(db.execute("SELECT component, applied FROM schema_versions").fetchall()).keys() == {
-        "frontier", "storage", "changes", "dedup", "revisit"
+        "frontier", "storage", "changes", "dedup", "forms", "revisit"
     }  # fmt: skip

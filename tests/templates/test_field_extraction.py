@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sanderling.html.parser import Document, parse_html
-from sanderling.templates.field_extraction import Field, induce, read_fields
+from sanderling.templates.field_extraction import Field, learn_fields, read_fields
 
 GOODS = [("Red chair", "€ 49.90", "2024-01-05", "Oak"), ("Blue table", "€ 120.00", "2024-02-11", "Pine"),
          ("Lamp", "€ 9.50", "2023-12-24", "Steel"), ("Green sofa", "€ 640.00", "2024-03-02", "Beech")]  # fmt: skip
@@ -20,7 +20,7 @@ def product(name: str, price: str, date: str, wood: str, extra: str = "") -> Doc
 
 
 def fields() -> list[Field]:
-    return induce([product(*good) for good in GOODS])
+    return learn_fields([product(*good) for good in GOODS])
 
 
 def test_what_pages_fill_in_anew_becomes_a_column() -> None:
@@ -46,7 +46,7 @@ def test_a_label_that_is_another_on_each_page_is_no_column() -> None:
         product(*good, extra=f"<ul><li><dl><dt>{label}</dt></dl></ul>")
         for good, label in zip(GOODS, "abcd", strict=True)
     ]
-    assert not {"a", "b", "c", "d"} & {value for page in pages for value in read_fields(page, induce(pages))}
+    assert not {"a", "b", "c", "d"} & {value for page in pages for value in read_fields(page, learn_fields(pages))}
 
 
 def test_a_field_is_found_on_a_page_that_was_not_learned_from() -> None:
@@ -70,14 +70,40 @@ def test_xpath_and_css_of_a_field_are_shown() -> None:
 
 
 def test_one_page_has_no_fields_because_nothing_varies() -> None:
-    assert induce([product(*GOODS[0])]) == []
-    assert induce([]) == []
+    assert learn_fields([product(*GOODS[0])]) == []
+    assert learn_fields([]) == []
+
+
+def declaring(n: int) -> Document:
+    return parse_html(
+        f"""<title>P{n}</title><body><script type="application/ld+json">{{"@graph": [
+        {{"@type": "Organization", "name": "Shop"}},
+        {{"@type": "Product", "name": "Chair {n}", "offers": {{"price": {n}.5}}, "color": ["red", "c{n}"]}}]}}</script>
+        <main><p class=intro>Text {n}</p></main>""".encode()
+    )
+
+
+def test_declared_values_are_columns_named_by_their_property() -> None:
+    found = learn_fields([declaring(n) for n in range(4)])
+    row = dict(zip([field.name for field in found], read_fields(declaring(9), found), strict=True))
+    assert {"name": "Chair 9", "price": "9.5", "color": "red, c9", "intro": "Text 9"}.items() <= row.items()
+    assert "Shop" not in row.values()
+    assert [field.declared for field in found if field.name == "price"] == ["Product offers.price"]
+
+
+def test_texts_that_a_place_repeats_are_a_list() -> None:
+    def tagged(*tags: str) -> Document:
+        return product("Chair", "€ 1.00", "", "Oak", f"<ul class=tags>{''.join(f'<li>{tag}' for tag in tags)}</ul>")
+
+    found = learn_fields([tagged("red", "old"), tagged("blue"), tagged("green", "new", "big")])
+    row = dict(zip([field.name for field in found], read_fields(tagged("a", "b"), found), strict=True))
+    assert row["tags"] == "a, b"
 
 
 @settings(max_examples=30)
 @given(st.lists(st.text(alphabet="<>abc=' \"/pdtdivh1", max_size=60), min_size=2, max_size=4))
 def test_any_pages_give_some_table(bodies: list[str]) -> None:
     documents = [parse_html(body.encode()) for body in bodies]
-    found = induce(documents)
+    found = learn_fields(documents)
     for document in documents:
         assert len(read_fields(document, found)) == len(found)

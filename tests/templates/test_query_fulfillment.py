@@ -8,9 +8,9 @@ import pytest
 from tests.support.site import Page, Site
 from tests.templates.test_similar_pages import FLAGS, lines, listing, page, product
 
+from sanderling.api.operations.runs import FEEDBACK_DATABASE
 from sanderling.cli import main
-from sanderling.cli.background_tasks import FEEDBACK_DATABASE
-from sanderling.cli.commands import similar
+from sanderling.cli.commands.look_closer import similar
 from sanderling.search.feedback.event_log import DATABASE, open_event_log
 from sanderling.search.feedback.unmet_queries import (
     ANSWERED,
@@ -22,9 +22,6 @@ from sanderling.search.feedback.unmet_queries import (
 )
 from sanderling.search.index import open_search_index
 from sanderling.templates import driven_crawl, query_fulfillment
-from sanderling.templates.driven_ordering import Arrival, DrivenOrdering
-from sanderling.templates.link_model import LinkEvidence, tokenize_link
-from sanderling.templates.page_features import PageView
 
 
 def shop(chairs: int) -> dict[str, Page]:
@@ -34,7 +31,7 @@ def shop(chairs: int) -> dict[str, Page]:
     return site
 
 
-def ask(folder: Path, server: Site, query: str = "red chairs") -> None:
+def ask(folder: Path, server: Site, query: str = "chairs") -> None:
     log = open_event_log(folder)
     add_unmet_query(log, query, [f"{server.root}/p/chairs-{n}.html" for n in (1, 2)], 2, 0.0)
     log.close()
@@ -57,7 +54,7 @@ def test_migrants_are_sent_for_what_users_did_not_find(tmp_path: Path, capsys: p
         before = sum(server.hits.values())
         capsys.readouterr()
         assert main(["similar", "--briefs", "--json", "-C", str(folder)]) == 0
-        assert [(line["query"], line["found"]) for line in lines(capsys)] == [("red chairs", 4)]
+        assert [(line["query"], line["found"]) for line in lines(capsys)] == [("chairs", 4)]
         assert sum(server.hits.values()) - before <= 12  # the pages that lead there, and the new ones
         assert [(brief.state, brief.new_page_count) for brief in asked(folder)] == [(ANSWERED, 4)]
         assert main(["similar", "--briefs", "--json", "-C", str(folder)]) == 0
@@ -89,26 +86,6 @@ def test_a_crawl_that_runs_takes_the_brief_and_answers_it(tmp_path: Path, monkey
         assert 4 <= brief.new_page_count <= 10
         log = (folder / "logs" / "crawl.log").read_text()
         assert "crawl_more" in log
-
-
-def test_links_that_promise_such_pages_are_put_first() -> None:
-    samples = [PageView(n, f"https://a.example/p/{n}.html", "", b"\0\1\0\2") for n in (1, 2)]
-    ordering = DrivenOrdering(samples)
-    for n in range(5):
-        ordering.match_model.learn(tokenize_link(LinkEvidence(f"https://a.example/topic{n}.html")), 0.0)
-    ordering.place("https://a.example/p/3.html", 3)
-    ordering.place("https://a.example/help.html", 4)
-    assert ordering.find_promising(0.5) == {3}
-
-
-def test_pages_must_be_about_the_query() -> None:
-    samples = [PageView(n, f"https://a.example/p/{n}.html", "", b"\0\1\0\2") for n in (1, 2)]
-    ordering = DrivenOrdering(samples, "red chairs")
-    for n in range(10, 16):
-        ordering.take_in(Arrival(PageView(n, f"https://a.example/help/{n}.html", "Help", b"\0\3\0\4")))
-    for n, title in enumerate(["Blue table", "Green table", "Grey table", "Old table", "Red chair"], 3):
-        ordering.take_in(Arrival(PageView(n, f"https://a.example/p/{n}.html", title, b"\0\1\0\2")))
-    assert set(ordering.matches) == {"https://a.example/p/7.html"}
 
 
 def test_what_a_crawl_took_and_did_not_answer_is_open_again(tmp_path: Path) -> None:
@@ -152,7 +129,7 @@ def test_watching_tells_of_pages_that_appear_later(
                     [
                         "similar",
                         *(f"{server.root}/p/chairs-{n}.html" for n in (1, 3, 5)),
-                        "--watch",
+                        "--follow",
                         "--json",
                         "-C",
                         str(folder),

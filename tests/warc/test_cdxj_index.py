@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sanderling.warc.archive import OriginalRecord, RecordLocation, open_archive
 from sanderling.warc.cdxj import CdxjEntry, build_entry, format_entry, parse_entry
@@ -30,6 +31,13 @@ def test_nearest_capture_in_time_is_found() -> None:
     entries = [build_test_entry("http://a/", DAY * day) for day in (1, 3, 9)]
     assert find_nearest(entries, DAY * 5) == entries[1]
     assert find_nearest([], 0) is None
+
+
+def test_original_of_a_revisit_is_found_among_captures_of_a_second() -> None:
+    entries = [replace(build_test_entry("http://a/", DAY), payload_digest=f"sha256:{digest}") for digest in "ABC"]
+    entries.append(build_test_entry("http://a/", DAY + 1))
+    assert find_nearest(entries, DAY + 0.9, "sha256:B") == entries[1]  # dates of records have fractions
+    assert find_nearest(entries, DAY + 0.9, "sha256:D") == entries[0]
 
 
 def append_batch(folder: Path, committed: dict[str, int], numbers: range) -> tuple[list[CdxjEntry], dict[str, int]]:

@@ -66,18 +66,19 @@ def test_revisit_without_extension_fields_is_resolved_by_the_index(tmp_path: Pat
         ("WARC-Type", "revisit"),
         ("WARC-Target-URI", "http://a/1"),
         ("WARC-Refers-To-Date", "2020-01-01T00:00:00Z"),
+        ("WARC-Payload-Digest", "sha256:A"),
     ]
     with open_archive(tmp_path, {}) as archive:
         _, location = append_page(archive, "http://a/1", b"one")
         revisit = archive.append(pack_record(format_header_fields(fields), HEAD))
-    lookups: list[tuple[str, str]] = []
+    lookups: list[tuple[str, str, str]] = []
 
-    def find_capture(url: str, date: str) -> RecordLocation:
-        lookups.append((url, date))
+    def find_capture(url: str, date: str, digest: str) -> RecordLocation:
+        lookups.append((url, date, digest))
         return location
 
     assert read_record(tmp_path, revisit, find_capture=find_capture).body == b"one"
-    assert lookups == [("http://a/1", "2020-01-01T00:00:00Z")]
+    assert lookups == [("http://a/1", "2020-01-01T00:00:00Z", "sha256:A")]
     with pytest.raises(CollectionError, match="not in this archive"):
         read_record(tmp_path, revisit)
 

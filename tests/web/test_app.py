@@ -10,9 +10,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from tests.web.conftest import CrawledSite
 
+from sanderling.api.reports.crawl_view import CollectionCrawlView
 from sanderling.changes.feed import ATOM_NAMESPACE
 from sanderling.web.app import build_page_routes
-from sanderling.web.crawl_view import CollectionCrawlView
 from sanderling.web.rest.routes import OPENAPI_DOCUMENT, build_rest_routes
 from sanderling.web.state import AppState
 

@@ -10,13 +10,13 @@ from tests.support.site import Site
 from tests.templates.test_query_fulfillment import shop
 from tests.web.conftest import HOSTILE, CrawledSite, ServerThread
 
+from sanderling.api.replay.sanitize import build_content_policy
+from sanderling.api.reports.crawl_view import CollectionCrawlView
 from sanderling.cli import main
 from sanderling.search.feedback.unmet_queries import list_unmet_queries
 from sanderling.search.indexer import update_index
 from sanderling.web import state as web_state
 from sanderling.web.auth import SESSION_COOKIE
-from sanderling.web.crawl_view import CollectionCrawlView
-from sanderling.web.sanitize import build_content_policy
 from sanderling.web.server import ServerAddress, open_app_state
 from sanderling.web.state import AppState
 from sanderling.web.tracking import CLIENT_COOKIE

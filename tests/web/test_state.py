@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.api.searching.search_service import SearchService
 from sanderling.search.feedback.event_log import open_event_log
 from sanderling.search.index import open_search_index
 from sanderling.search.search_types import Document, SearchRequest
-from sanderling.web.state import SearchService
 
 
 def test_readonly_search_service_sees_every_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_part_of_a_stored_page_is_picked(tmp_path: Path) -> None:
     )
     assert 'value="h1"' in client.get("/watches/part", params={"url": url, "watch": "1"}).text
     assert "not stored yet" in client.get("/watches/part", params={"url": "example.org/other"}).text
-    assert "not a valid http" in client.get("/watches/part", params={"url": "ftp://x"}).text
+    assert "only http and https URLs" in client.get("/watches/part", params={"url": "ftp://x"}).text
     state.event_log.close()
     state.auth_store.close()
 

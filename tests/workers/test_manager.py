@@ -32,10 +32,10 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.workers.assignment.ahp_strategy import AhpStrategy
 from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.control import ControlMessage, send_command
+from sanderling.workers.crawl_pauses import pause_other_crawls
 from sanderling.workers.lifecycle import LifecycleState
 from sanderling.workers.local import LocalEngine
 from sanderling.workers.manager import DRAIN_TIMEOUT_SECONDS, WorkerPool
-from sanderling.workers.parking import park_workers
 
 
 class GatedSite(Site):
@@ -331,7 +331,7 @@ def test_auto_mode_creates_workers_when_the_queue_grows(tmp_path: Path) -> None:
     assert (crawl_thread.summary.pages, max(site.hits.values())) == (502, 1)
 
 
-def test_urgent_crawl_parks_and_resumes_the_workers_of_another(tmp_path: Path) -> None:
+def test_urgent_crawl_pauses_and_resumes_the_workers_of_another(tmp_path: Path) -> None:
     clock, other = AdjustableClock(), tmp_path / "other"
     with GatedSite(build_star(100)) as site, running(site, other, WorkerSettings(workers=2), clock) as crawl_thread:
         crawl_thread.wait(lambda: all(row["load"] > 0 for row in crawl_thread.send("list")))
@@ -355,7 +355,7 @@ def test_urgent_crawl_parks_and_resumes_the_workers_of_another(tmp_path: Path) -
 
         thread = threading.Thread(target=pass_drain_timeout)
         thread.start()
-        with park_workers([str(other), str(tmp_path / "none")], tmp_path / "urgent") as parked:
+        with pause_other_crawls([str(other), str(tmp_path / "none")], tmp_path / "urgent") as parked:
             thread.join()
             assert set(parked) == before
             assert {row["state"] for row in crawl_thread.send("list")} == {"deactivated"}
@@ -370,7 +370,7 @@ def test_urgent_crawl_parks_and_resumes_the_workers_of_another(tmp_path: Path) -
         }
     assert crawl_thread.summary is not None
     assert (crawl_thread.summary.finish_reason, crawl_thread.summary.pages) == ("done", 102)
-    with pytest.raises(UsageError, match="cannot park itself"), park_workers([str(other)], other):
+    with pytest.raises(UsageError, match="cannot pause itself"), pause_other_crawls([str(other)], other):
         pass
 
 

@@ -8,9 +8,10 @@ from sanderling.workers.pattern_sampling import FIRST_PAGES, NEW_PAGES, SAMPLING
 
 def compare(sampler: PatternSampler, number: int, content: object, path: str = "/item?id=") -> bool:
     url = f"https://a.org{path}{number}"
-    if not sampler.is_compared(url):
+    pattern = sampler.count_page(url)
+    if pattern is None:
         return False
-    sampler.record(url, str(content).encode())
+    sampler.record(pattern, str(content).encode())
     return True
 
 

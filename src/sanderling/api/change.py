@@ -103,7 +103,7 @@ class Change:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds: content, structure, presentation, behaviour, media, links, new, gone, moved, returned."""
+        """Kinds: content, structure, presentation, behavior, media, links, new, gone, moved, returned."""
         return tuple(map(str, self._reported.change.kinds))
 
     @property

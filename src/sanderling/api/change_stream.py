@@ -3,14 +3,14 @@
 from sanderling.api.change import Change
 from sanderling.api.collection_reader import CollectionReader
 from sanderling.storage.page_history import load_page_events
-from sanderling.storage.queries import find_last_visit_id
+from sanderling.storage.reports import get_last_visit_id
 
 MAX_VISITS = 5_000  # read at once
 
 
 def get_last_visit(collection: CollectionReader) -> int:
     """Return the number of the last visit; 0 without visits."""
-    return collection._read(lambda stored: find_last_visit_id(stored.db))
+    return collection.query_stored(lambda stored: get_last_visit_id(stored.db))
 
 
 def load_changes_after(collection: CollectionReader, visit: int) -> tuple[list[tuple[int, Change]], int]:
@@ -21,7 +21,7 @@ def load_changes_after(collection: CollectionReader, visit: int) -> tuple[list[t
     last = min(get_last_visit(collection), visit + MAX_VISITS)
     if last <= visit:
         return [], visit
-    events = collection._read(lambda stored: load_page_events(stored.db, visit, last))
+    events = collection.query_stored(lambda stored: load_page_events(stored.db, visit, last))
     visits = {(event.url, event.at): event.visit_id for event in events if not event.is_unchanged}
     if not visits:
         return [], last

@@ -31,13 +31,15 @@ from sanderling.monitor.page_fields import list_field_texts
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_file import build_watch
 from sanderling.monitor.watch_store import WatchStore, has_watches
-from sanderling.storage.collection import has_collection
+from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.collection import open_collection as create_collection
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.templates.sample_pages import take_sample
 from sanderling.templates.similar_pages import SimilarPage, find_stored
 
 Time = datetime | float | str  # a timestamp, "2026-11-15", or "7d" (ago)
 T = TypeVar("T")
+__all__ = ["Collection", "crawl_site", "ensure_collection", "has_collection", "open_collection"]
 
 
 class Collection(CollectionReader):
@@ -85,7 +87,7 @@ class Collection(CollectionReader):
         **settings: Unpack[SettingValues],
     ) -> CrawlRun[RefreshSummary]:
         """Visit the pages that are due, or every page. Settings not given are those of the last crawl."""
-        stored = self._read(lambda stored: CollectionMeta(stored.db).settings)
+        stored = self.load_settings()
         request = self.settings.merge(**settings).build_request((), stored)
         mode = RefreshMode.ALL if every_page else RefreshMode.ONCE
 
@@ -94,6 +96,10 @@ class Collection(CollectionReader):
 
         self._stop_abandoned_run()
         return CrawlRun(self, run, on_page, on_change).start()
+
+    def load_settings(self) -> dict[str, object]:
+        """Return the settings of the last crawl, as stored."""
+        return self.query_stored(lambda stored: CollectionMeta(stored.db).settings)
 
     def _begin_run(self, run: CrawlRun[Any]) -> None:
         self._run = weakref.ref(run)
@@ -119,7 +125,7 @@ class Collection(CollectionReader):
 
     def links(self, url: str) -> PageLinks:
         """Return the links of a page with their text (`outgoing`), and the pages that link to it (`incoming`)."""
-        return self._read(lambda stored: load_page_links(stored, url))
+        return self.query_stored(lambda stored: load_page_links(stored, url))
 
     def prune(
         self,
@@ -140,7 +146,7 @@ class Collection(CollectionReader):
 
     def seal(self, key: str | Path = "") -> SealReport:
         """Record digests of the WARC files, signed with a P-384 key in PEM; `sanderling verify` checks them."""
-        return self._read(lambda stored: seal_archive(stored, Path(key) if key else None))
+        return self.query_stored(lambda stored: seal_archive(stored, Path(key) if key else None))
 
     def similar(
         self, *urls: str, negatives: Sequence[str] = (), threshold: float | None = None, limit: int = 0
@@ -148,8 +154,8 @@ class Collection(CollectionReader):
         """Return the stored pages built like these stored samples, most probable first (`url`, `probability`)."""
         if not urls:
             raise UsageError("no sample page given")
-        samples = self._read(lambda stored: [take_sample(url, stored, None) for url in urls])
-        others = self._read(lambda stored: [take_sample(url, stored, None) for url in negatives])
+        samples = self.query_stored(lambda stored: [take_sample(url, stored, None) for url in urls])
+        others = self.query_stored(lambda stored: [take_sample(url, stored, None) for url in negatives])
         return find_stored(self.folder, samples, others, threshold=threshold).pages[: limit or None]
 
     def sink(
@@ -167,7 +173,7 @@ class Collection(CollectionReader):
 
         The same call continues after the last page sent, as `sanderling sink` does.
         """
-        definitions = self._read(lambda stored: load_field_definitions(stored, list_field_texts(fields)))
+        definitions = self.query_stored(lambda stored: load_field_definitions(stored, list_field_texts(fields)))
         query = ExportQuery("pages", text, data, pattern, fields=definitions)
         return run_sink(self.folder, SinkRequest(str(target), query, format, restart=restart))
 
@@ -198,7 +204,9 @@ class Collection(CollectionReader):
     def check_watches(self, **settings: Unpack[SettingValues]) -> list[tuple[Watch, Change]]:
         """Visit the watched pages that are due, send notifications, and return the changes with their watch."""
         self._stop_abandoned_run()
-        stored = self._read(lambda stored: CollectionMeta(stored.db).settings) if has_collection(self.folder) else {}
+        stored = (
+            self.query_stored(lambda stored: CollectionMeta(stored.db).settings) if has_collection(self.folder) else {}
+        )
         found: list[tuple[Watch, Change]] = []
         service = WatchService(
             self.folder,
@@ -233,6 +241,13 @@ class Collection(CollectionReader):
 def open_collection(folder: str | Path = "collection", settings: Settings | None = None) -> Collection:
     """Open a collection. The folder is created by the first crawl."""
     return Collection(folder, settings)
+
+
+def ensure_collection(folder: Path, *, create: bool) -> None:
+    """Check that a collection can be opened, and with `create` make an empty one if there is none."""
+    if create and not has_collection(folder):
+        create_collection(folder).close()
+    open_collection_read_only(folder).close()
 
 
 def crawl_site(

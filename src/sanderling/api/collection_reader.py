@@ -1,39 +1,38 @@
 """Read a collection: pages, versions, changes, diffs, search results, and reports."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from sanderling.api.change import Change, Diff
+from sanderling.api.operations.exporting import write_export
 from sanderling.api.page import Page, PageVersion
+from sanderling.api.searching.collection_search import search_collection
 from sanderling.changes.change_query import ChangeFilter, QueryRemarks, find_changes, find_lifecycle_changes
-from sanderling.changes.classify import ChangeKind
+from sanderling.changes.classify import ChangeKind, validate_kinds
 from sanderling.changes.versions import list_versions, read_version
 from sanderling.changes.word_report import build_diff_report
 from sanderling.config.time_format import parse_time, parse_time_inclusive
 from sanderling.content.user_rules import UserRules, validate_user_rules
-from sanderling.errors import CollectionError, MissingExtra, UsageError
-from sanderling.export.export_rows import ExportQuery, iterate_rows, validate_query
+from sanderling.errors import CollectionError, UsageError
+from sanderling.export.export_rows import ExportQuery
 from sanderling.export.field_history import FieldValue, load_field_definitions, load_field_history
-from sanderling.export.row_files import write_rows
 from sanderling.monitor.page_fields import FieldDefinition, list_field_texts
 from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only, report_corruption
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.queries import (
     CatalogRow,
     SkippedRow,
-    find_last_visit_id,
     find_pages_fetched_after,
     load_pages,
     load_skipped_urls,
     load_urls,
     resolve_known_url,
 )
+from sanderling.storage.reports import get_last_visit_id
 from sanderling.urls.scope import is_wildcard_match
 
 if TYPE_CHECKING:  # the index is an optional part
@@ -58,8 +57,8 @@ class CollectionReader:
         `after`: continue behind this URL.
         """
         since = self._parse_time(changed_since) if changed_since is not None else None
-        last_id = self._read(lambda stored: resolve_known_url(stored, after)[0]) if after else 0
-        while rows := self._read(partial(_load_page_rows, after=last_id)):
+        last_id = self.query_stored(lambda stored: resolve_known_url(stored, after)[0]) if after else 0
+        while rows := self.query_stored(partial(_load_page_rows, after=last_id)):
             last_id = rows[-1].url_id
             for row in rows:
                 if is_wildcard_match(row.url, pattern) and (since is None or row.last_change >= since):
@@ -67,11 +66,11 @@ class CollectionReader:
 
     def page(self, url: str) -> Page:
         """Return a stored page. Raises UsageError if the URL is unknown."""
-        return Page(self, self._read(partial(_load_page_row, url=url)))
+        return Page(self, self.query_stored(partial(_load_page_row, url=url)))
 
     def at(self, url: str, when: Time) -> Page:
         """Return a page as it was at a time."""
-        row = self._read(partial(_load_page_row, url=url))
+        row = self.query_stored(partial(_load_page_row, url=url))
         before = parse_time_inclusive(when, time.time()) if isinstance(when, str) else self._parse_time(when)
         page = Page(self, row, before)
         assert page.record is not None  # read now, to raise UsageError if there was no version yet
@@ -84,11 +83,11 @@ class CollectionReader:
             url_id, key = resolve_known_url(stored, url)
             return [PageVersion(self, key, archived) for archived in list_versions(stored, url_id)]
 
-        return self._read(load)
+        return self.query_stored(load)
 
     def skipped(self) -> Iterator[SkippedRow]:
         """Yield the known URLs that are not stored: url, state (queued, skipped, failed, gone), reason, detail."""
-        yield from self._read(lambda stored: list(load_skipped_urls(stored.db)))
+        yield from self.query_stored(lambda stored: list(load_skipped_urls(stored.db)))
 
     def __iter__(self) -> Iterator[Page]:
         return self.pages()
@@ -111,8 +110,7 @@ class CollectionReader:
     ) -> list[Change]:
         """Return the changes, newest first: of content, links ..., and new, gone, moved, and returned pages."""
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        if unknown := [name for name in kinds if name not in set(ChangeKind)]:
-            raise UsageError(f"unknown kind of change {unknown[0]!r}; choose from {', '.join(ChangeKind)}")
+        validate_kinds(kinds)
         change_filter = ChangeFilter(
             url_pattern=pattern,
             kinds=kinds or ALL_CHANGES,
@@ -131,7 +129,7 @@ class CollectionReader:
             ]
             return [Change(self, item) for item in sorted(found, key=lambda item: -item.seen_at)]
 
-        return self._read(load)
+        return self.query_stored(load)
 
     def diff(
         self, url: str, old: int | Time | None = None, new: int | Time | None = None, *, ignore: Sequence[str] = ()
@@ -164,7 +162,7 @@ class CollectionReader:
             before, after = (read_version(stored, version._archived, rules) for version in (old, new))
             return Diff(build_diff_report(before, after), old, new)
 
-        return self._read(compare)
+        return self.query_stored(compare)
 
     def _diff_until(self, url: str, seen_at: float) -> Diff:
         """Compare the last two versions up to a change."""
@@ -175,34 +173,15 @@ class CollectionReader:
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0, update: bool = True) -> "SearchResults":
         """Search the stored pages; the index is brought up to date first. Needs the extra `search`."""
-        if find_spec("tantivy") is None:
-            raise MissingExtra("searching", "search")
-        from sanderling.search.engine import SearchEngine
-        from sanderling.search.index import open_search_index
-        from sanderling.search.indexer import update_index
-        from sanderling.search.query_expansion import AliasExpander
-        from sanderling.search.search_types import SearchRequest, SearchResults
-
         if limit < 1 or offset < 0:
             raise UsageError("limit counts from 1, offset from 0")
-        self._read(_check_open)
-        if update and os.access(self.folder, os.W_OK):
-            try:
-                update_index(self.folder)
-            except CollectionError as error:
-                if "LockBusy" not in str(error):  # a crawl or server updates the index now
-                    raise
-        index = open_search_index(self.folder / "index", write=False)
-        if index is None:
-            return SearchResults(query, 0)
-        engine = SearchEngine(index, expand_query=AliasExpander(self.folder / "index"))
-        return engine.search(SearchRequest(query, offset, limit, False, False, now=time.time()))
+        return search_collection(self.folder, query, offset=offset, limit=limit, update=update)
 
     def status(self) -> dict[str, object]:
         """Return size and state of the collection, with the keys of `sanderling status --json`."""
-        from sanderling.api.status_report import describe_collection
+        from sanderling.api.reports.status_report import describe_collection
 
-        return self._read(describe_collection)
+        return self.query_stored(describe_collection)
 
     def export(
         self,
@@ -221,13 +200,10 @@ class CollectionReader:
         Without `format`, the suffix of the path decides. `text` and `data`: with the content of pages and versions.
         `fields` are added to those of the collection.
         """
-        given = list_field_texts(fields)
-        has_fields = what in ("pages", "versions", "fields") or given
-        definitions = self._read(lambda stored: load_field_definitions(stored, given)) if has_fields else ()
-        query = validate_query(ExportQuery(what, text, data, pattern, self._parse_time(since), definitions))
-        return self._read(lambda stored: write_rows(iterate_rows(stored, query), str(path), format))
+        query = ExportQuery(what, text, data, pattern, self._parse_time(since))
+        return self.query_stored(lambda c: write_export(c, query, str(path), format, list_field_texts(fields)))
 
-    def _read(self, read: Callable[[StoredCollection], T]) -> T:
+    def query_stored(self, read: Callable[[StoredCollection], T]) -> T:
         """Read with an open connection, which is opened at the first use."""
         if self._stored is None:
             self._stored = open_collection_read_only(self.folder)
@@ -251,10 +227,10 @@ class CollectionReader:
             url_id, key = resolve_known_url(stored, url)
             return list(load_field_history(stored, url_id, key, definitions))
 
-        return self._read(load)
+        return self.query_stored(load)
 
     def _load_fields(self) -> tuple[FieldDefinition, ...]:
-        return self._read(load_field_definitions)
+        return self.query_stored(load_field_definitions)
 
     def _load_links(self, url_id: int) -> list[str]:
         def load(stored: StoredCollection) -> list[str]:
@@ -262,17 +238,19 @@ class CollectionReader:
             urls = load_urls(stored.db, sorted(set(targets)))
             return list(dict.fromkeys(urls[target] for target in targets if target in urls))
 
-        return self._read(load)
+        return self.query_stored(load)
 
     def _get_last_visit(self) -> int:
-        return self._read(lambda stored: find_last_visit_id(stored.db)) if has_collection(self.folder) else 0
+        return self.query_stored(lambda stored: get_last_visit_id(stored.db)) if has_collection(self.folder) else 0
 
     def _load_pages_after(self, visit_id: int) -> tuple[list[Page], int]:
         """Return the pages stored by visits after this one, and the last of these visits."""
         if not has_collection(self.folder):
             return [], visit_id
         try:
-            rows, last = self._read(lambda stored: find_pages_fetched_after(stored.db, visit_id, PAGES_PER_QUERY))
+            rows, last = self.query_stored(
+                lambda stored: find_pages_fetched_after(stored.db, visit_id, PAGES_PER_QUERY)
+            )
         except CollectionError:  # a new collection whose tables are being created
             return [], visit_id
         return [Page(self, row) for row in rows], last
@@ -292,4 +270,4 @@ def _load_page_row(stored: StoredCollection, url: str) -> CatalogRow:
 
 
 def _check_open(stored: StoredCollection) -> None:
-    """Raise no error: `_read` has raised CollectionError if there is no collection."""
+    """Raise no error: `query_stored` has raised CollectionError if there is no collection."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from sanderling.api.change import Change
     from sanderling.api.collection_access import Collection
 
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.1  # Ctrl-C interrupts
+NEW_PAGES_SECONDS = 0.25  # between looks for stored pages
 S = TypeVar("S", bound=CrawlSummary | RefreshSummary)
 StartHook = Callable[[Coordinator], None]
 TickHook = Callable[[CrawlProgress], None]
@@ -94,7 +95,7 @@ class CrawlRun(Generic[S]):
                 self._finish()
                 raise StopIteration
             assert self._thread is not None
-            self._thread.join(POLL_SECONDS)
+            self._thread.join(NEW_PAGES_SECONDS)
         page = self._pages.popleft()
         if self._on_page is not None:
             self._on_page(page)

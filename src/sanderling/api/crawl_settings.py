@@ -23,11 +23,15 @@ from sanderling.config.settings import (
     WorkerSettings,
 )
 from sanderling.crawl.request import CrawlRequest
+from sanderling.crawl.session import validate_request
 from sanderling.errors import UsageError
 
 G = TypeVar("G", bound=Struct)
 Duration = float | str  # seconds, or "30m"
 Size = int | str  # bytes, or "500MB"
+
+
+COMMAND_SETTING = "shards"  # a crawl of shards is a process for each, and has no pages to iterate over
 
 
 class SettingValues(TypedDict, total=False):
@@ -37,6 +41,9 @@ class SettingValues(TypedDict, total=False):
     include: Sequence[str]
     exclude: Sequence[str]
     filter: Sequence[str]
+    forms: Literal["off", "select", "search"]
+    form_limit: int
+    recipe: str
     sitemaps: bool
     depth: int | str
     limit: int
@@ -64,10 +71,13 @@ class SettingValues(TypedDict, total=False):
     proxy: str
     header: Sequence[str]
     basic_auth: Sequence[str]
+    bearer: Sequence[str]
     cookies: bool
+    cookie_file: str
     insecure_host: Sequence[str]
     digest: Literal["sha256", "sha1"]
     requisites: bool
+    dedup_from: Sequence[str]
     render: Literal["default", "auto", "never", "always"]
     render_always: Sequence[str]
     render_never: Sequence[str]
@@ -80,7 +90,7 @@ class SettingValues(TypedDict, total=False):
     store: str
     archive: str
     lease: Duration
-    park: Sequence[str]
+    pause_crawl: Sequence[str]
     migrant: Sequence[str]
     key: str
     migrant_ca: str
@@ -136,6 +146,10 @@ class Settings:
         """Return these settings with some replaced."""
         return Settings._from_parsed({**self.values, **_parse_values(values)})
 
+    def validate(self, urls: Sequence[str], *, is_new: bool) -> None:
+        """Raise UsageError if a crawl with these settings cannot start. `is_new`: there is no collection yet."""
+        validate_request(self.build_request(urls), is_new=is_new)
+
     def build_request(self, seeds: Sequence[str] = (), stored: Mapping[str, object] | None = None) -> CrawlRequest:
         """Build the request of a crawl. `stored`: settings of the last crawl, for those that are not set."""
 
@@ -171,6 +185,8 @@ def _parse_values(values: Mapping[str, Any]) -> dict[str, object]:
     known = load_all_settings()
     parsed: dict[str, object] = {}
     for name, raw in values.items():
+        if name == COMMAND_SETTING and raw:
+            raise UsageError("a set of shards is crawled by the command: sanderling crawl URL --shards N")
         if name not in SettingValues.__annotations__:
             raise UsageError(
                 f"there is no setting {name!r}{suggest_or_list_names(name, list(SettingValues.__annotations__))}"

@@ -149,7 +149,7 @@ class Page(PageContent):
         super().__init__(
             collection,
             row.url,
-            lambda: collection._read(lambda stored: load_stored_record(stored, row.url_id, row.url, before)),
+            lambda: collection.query_stored(lambda stored: load_stored_record(stored, row.url_id, row.url, before)),
         )
         self._row, self._before = row, before
 

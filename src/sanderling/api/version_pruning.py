@@ -17,7 +17,7 @@ DAY_SECONDS = 86_400.0
 def prune_collection(
     folder: Path, *, versions: int, days: int, monthly: bool, holds: Sequence[str], dry_run: bool
 ) -> PruneReport:
-    """Prune versions that no part of the rule keeps, or say what would be pruned."""
+    """Prune versions that no part of the rule keeps, or count them."""
     since = system_clock() - days * DAY_SECONDS if days else 0.0
     patterns: list[re.Pattern[str]] = [compile_pattern(hold) for hold in holds]
     rule = RetentionRule(versions, since, monthly, tuple(patterns))

@@ -4,6 +4,7 @@ from msgspec import to_builtins
 
 from sanderling.changes.feed import ReportedChange
 from sanderling.config.time_format import format_iso
+from sanderling.page_rendering import VisualChange
 
 
 def build_change_object(item: ReportedChange) -> dict[str, object]:
@@ -21,9 +22,14 @@ def build_change_object(item: ReportedChange) -> dict[str, object]:
         "links": to_builtins(change.links),
         "media": to_builtins(change.media),
         "title": to_builtins(change.title),
-        "behaviour": to_builtins(change.behavior),
+        "behavior": to_builtins(change.behavior),
         "resources": to_builtins(change.resources),
+        **({"visual": _build_visual_object(change.visual)} if change.visual is not None else {}),
         "noise": list(change.noise),
         "text": to_builtins(item.texts),
         **({"urls": list(item.shared_urls)} if item.shared_urls else {}),
     }
+
+
+def _build_visual_object(visual: VisualChange) -> dict[str, object]:
+    return {"share": visual.share, "box": visual.box, "old_box": visual.old_box, "blocks": visual.blocks}

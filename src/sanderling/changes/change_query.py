@@ -44,7 +44,7 @@ class ChangeFilter(Struct, frozen=True):
     has_start: bool = False  # a start time was given
     include_noise: bool = False  # also insignificant changes
     include_texts: bool = False  # with the changed text
-    is_message: bool = False  # for a feed or an alert: with title and text, copies of a page only once
+    is_message: bool = False  # for a feed or an alert: with text, copies of a page only once
     user_rules: UserRules = NO_USER_RULES
 
 
@@ -134,7 +134,7 @@ def _iterate_changes(
     db, user_rules, change_store = collection.db, change_filter.user_rules, ChangeStore(collection.db)
     stored_changes = list(load_changes(db, since))
     urls = _match_urls(db, change_filter.url_pattern, {stored.url_id for stored in stored_changes})
-    titles = load_titles(db, sorted(urls)) if change_filter.is_message else {}
+    titles = load_titles(db, sorted(urls))
     read_count = 0
     for stored in stored_changes:
         if stored.url_id not in urls:

@@ -12,6 +12,7 @@ from sanderling.changes.fingerprint_diff import FingerprintDiff
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.resource_changes import ResourceChange
 from sanderling.db.connection import Connection
+from sanderling.page_rendering import VisualChange
 
 UNREADABLE_CHANGE = PageChange(kinds=(ChangeKind.CONTENT,), significance=0.4, amount=1.0)
 """Change of a document that is not HTML: only its bytes are known to differ."""
@@ -82,6 +83,12 @@ class ChangeStore:
     ) -> PageChange:
         """Store that a resource of a page was replaced; the page itself may be unchanged."""
         diff = FingerprintDiff(resources=(resource_change,))
+        return self.record_other_change(url_id, site, seen_at, previous_at, diff)
+
+    def record_other_change(
+        self, url_id: int, site: str, seen_at: float, previous_at: float, diff: FingerprintDiff
+    ) -> PageChange:
+        """Store a change of what a page shows, whose bytes may be unchanged."""
         change = classify_diff(diff)
         self.db.execute(
             INSERT_CHANGE,
@@ -127,3 +134,9 @@ def load_changes(db: Connection, since: float = 0.0, url_id: int | None = None) 
             else default_change
         )
         yield StoredChange(stored_url_id, at, previous, site, change)
+
+
+def find_visual_change(db: Connection, url_id: int, seen_at: float) -> VisualChange | None:
+    """Return how the screenshot of a version differs from the one before. None: there is none, or it does not."""
+    changes = (stored for stored in load_changes(db, seen_at, url_id) if stored.seen_at == seen_at)
+    return next((stored.change.visual for stored in changes), None)

@@ -1,18 +1,22 @@
 """Classify a diff: kinds of change, significance, and the noise that was left out."""
 
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from itertools import zip_longest
 from math import sqrt
 
 from msgspec import Struct, msgpack
+from msgspec.structs import replace
 
 from sanderling.changes.fingerprint_diff import AssetDelta, BlockAction, BlockChange, FingerprintDiff, diff_fingerprints
 from sanderling.changes.noise_fragments import ASSET_PLACES, count_boilerplate_keys, get_place
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.resource_changes import ResourceChange, ResourceType
 from sanderling.changes.tag_tree_diff import StructureDiff, StructureSeverity
+from sanderling.errors import UsageError
 from sanderling.fingerprint.model import decode_fingerprint
+from sanderling.page_rendering import VisualChange
 
 MAX_LISTED_PARAGRAPHS = 200  # all are counted
 
@@ -23,9 +27,10 @@ class ChangeKind(StrEnum):
     CONTENT = "content"  # text, link targets, and images of the main content
     STRUCTURE = "structure"  # nodes of the document tree
     PRESENTATION = "presentation"  # cosmetic markup, classes, styles
-    BEHAVIOR = "behaviour"  # scripts, handlers, forms, frames
+    BEHAVIOR = "behavior"  # scripts, handlers, forms, frames
     MEDIA = "media"  # images
     LINKS = "links"  # anywhere on the page
+    VISUAL = "visual"  # pixels of a block whose text is the same; needs screenshots
     NEW = "new"  # the page did not exist before
     GONE = "gone"  # the page no longer exists
     MOVED = "moved"  # the page redirects elsewhere
@@ -40,6 +45,7 @@ BASE_SIGNIFICANCE = {
     ChangeKind.STRUCTURE: 0.1,
     ChangeKind.LINKS: 0.1,
     ChangeKind.PRESENTATION: 0.05,
+    ChangeKind.VISUAL: 0.1,
 }
 MAJOR_STRUCTURE_SIGNIFICANCE = 0.2
 PRICE_SIGNIFICANCE = 0.6  # at least, however long the page is
@@ -47,6 +53,13 @@ TITLE_SIGNIFICANCE = 0.3  # only the title changed
 ALWAYS_CHANGING = "always changing"  # a kind of noise
 BEHAVIOR_ASSETS = ("scripts", "handlers", "forms", "frames")
 MAIN_CONTENT_ASSET_PLACES = (ASSET_PLACES["main_links"], ASSET_PLACES["main_images"])
+
+
+def validate_kinds(kinds: Iterable[str]) -> None:
+    """Raise UsageError for the first unknown kind of change."""
+    for kind in kinds:
+        if kind not in set(ChangeKind):
+            raise UsageError(f"unknown kind of change {kind!r}; choose from {', '.join(ChangeKind)}")
 
 
 class ParagraphChange(Struct, frozen=True, omit_defaults=True):
@@ -79,6 +92,7 @@ class PageChange(Struct, frozen=True, omit_defaults=True):
     title: ChangeCounts = ChangeCounts()  # words of the title
     behavior: dict[str, ChangeCounts] = {}
     resources: tuple[ResourceChange, ...] = ()  # replaced under the same URL
+    visual: VisualChange | None = None  # between screenshots
     noise: tuple[str, ...] = ()  # volatile text, boilerplate, template, always changing
     suppressed_count: int = 0  # blocks, links, and images of main content left out because they always change
     comparable: bool = True
@@ -127,6 +141,7 @@ def classify_diff(diff: FingerprintDiff, noise_model: NoiseModel | None = None, 
         title=_count_delta(deltas.get("title")),
         behavior={kind: _count_delta(deltas[kind]) for kind in BEHAVIOR_ASSETS if deltas.get(kind)},
         resources=diff.resources,
+        visual=diff.visual,
         noise=tuple(
             dict.fromkeys(
                 [*_list_suppressed_reasons(diff, blocks, main, noise_model), *[ALWAYS_CHANGING] * (suppressed > 0)]
@@ -136,13 +151,24 @@ def classify_diff(diff: FingerprintDiff, noise_model: NoiseModel | None = None, 
     )
 
 
+def add_visual_change(change: PageChange, visual: VisualChange | None) -> PageChange:
+    """Add the difference between two screenshots to the change of a document."""
+    if visual is None:
+        return change
+    significance = max(change.significance, BASE_SIGNIFICANCE[ChangeKind.VISUAL])
+    return replace(change, kinds=(*change.kinds, ChangeKind.VISUAL), significance=significance, visual=visual)
+
+
 def _select_significant_blocks(
     diff: FingerprintDiff, noise_model: NoiseModel, page_id: int, noisy_places: set[int]
 ) -> tuple[list[BlockChange], int]:
     """Return the blocks that are not noise, and the number of always changing blocks of main content."""
     boilerplate_keys, significant, suppressed = count_boilerplate_keys(diff), list[BlockChange](), 0
     for block in diff.blocks:
-        # A price is never noise.
+        if noise_model.is_rotating(block):
+            suppressed += block.main
+            continue
+        # A price is never noise, unless it is in an advertisement that pages show in turn.
         if not block.is_price and noise_model.is_template_block(block, boilerplate_keys):
             continue
         if block.is_price or not (get_place(block) in noisy_places or noise_model.is_alternating(page_id, block)):
@@ -165,6 +191,7 @@ def _find_kinds(
         ChangeKind.BEHAVIOR: any(deltas.get(kind) for kind in BEHAVIOR_ASSETS) or ResourceType.SCRIPT in resource_types,
         ChangeKind.MEDIA: bool(deltas.get("images")) or ResourceType.IMAGE in resource_types,
         ChangeKind.LINKS: bool(deltas.get("links")),
+        ChangeKind.VISUAL: diff.visual is not None,
     }
 
 

@@ -17,6 +17,7 @@ from sanderling.content.prices import PRICE_FLAG
 from sanderling.fingerprint.assets import unpack_hashes
 from sanderling.fingerprint.fast.common_affix import count_common_ends
 from sanderling.fingerprint.model import HIDDEN_ROLE, MAIN_ROLE, Fingerprint
+from sanderling.page_rendering import VisualChange
 
 MAX_CHANGED_BLOCKS = 5_000  # per page; more would not add information
 ASSET_FIELDS = ("links", "main_links", "images", "main_images", "scripts", "handlers", "forms", "frames", "title")
@@ -68,6 +69,7 @@ class FingerprintDiff(Struct, frozen=True, omit_defaults=True):
     has_style_change: bool = False
     assets: dict[str, AssetDelta] = {}
     resources: tuple[ResourceChange, ...] = ()  # replaced under the same URL
+    visual: VisualChange | None = None  # between screenshots
 
 
 def diff_fingerprints(old: Fingerprint, new: Fingerprint) -> FingerprintDiff:

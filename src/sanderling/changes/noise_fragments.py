@@ -5,7 +5,7 @@ keep the kinds of keys apart.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from sanderling.changes.fingerprint_diff import ASSET_FIELDS, AssetDelta, BlockAction, BlockChange, FingerprintDiff
 
@@ -89,3 +89,20 @@ def _group_by_place(blocks: Iterable[BlockChange]) -> Iterator[tuple[int, list[B
     for block in blocks:
         groups.setdefault(get_place(block), []).append(block)
     yield from groups.items()
+
+
+def collect_visible_assets(diff: FingerprintDiff) -> AssetDelta:
+    """Return the fragments of all links and images that were added and removed."""
+    deltas = [(kind, diff.assets.get(kind, AssetDelta())) for kind in VISIBLE_ASSETS]
+    return AssetDelta(
+        tuple(build_asset_fragment(kind, key) for kind, delta in deltas for key in delta.added),
+        tuple(build_asset_fragment(kind, key) for kind, delta in deltas for key in delta.removed),
+    )
+
+
+def is_kind_noisy(kind: str, diff: FingerprintDiff, noisy_places: Container[int]) -> bool:
+    """Return whether assets always change; not if those of the main content changed and are not noisy."""
+    if ASSET_PLACES.get(kind) not in noisy_places:
+        return False
+    main_kind = f"main_{kind}"
+    return main_kind not in diff.assets or ASSET_PLACES[main_kind] in noisy_places

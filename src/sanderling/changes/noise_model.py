@@ -15,14 +15,17 @@ from msgspec import Struct, field, msgpack
 
 from sanderling.changes.alternation import (
     AlternationScores,
+    Rotations,
     get_block_keys,
     has_removed_recent_addition,
     is_alternating,
+    is_rotating_asset,
+    is_rotating_block,
     update_alternation,
+    update_rotations,
 )
 from sanderling.changes.fingerprint_diff import AssetDelta, BlockChange, FingerprintDiff
 from sanderling.changes.noise_fragments import (
-    ASSET_PLACES,
     BOILERPLATE_OFFSET,
     GROWING_OFFSET,
     PLACE_OFFSET,
@@ -30,9 +33,11 @@ from sanderling.changes.noise_fragments import (
     REPEATED_OFFSET,
     WIDTH_OFFSET,
     build_asset_fragment,
+    collect_visible_assets,
     count_boilerplate_keys,
     find_growing_places,
     get_place,
+    is_kind_noisy,
     list_asset_fragments,
     list_changed_places,
     list_fragments,
@@ -70,15 +75,18 @@ class NoiseModel(Struct):
     """By text key: numbers of the first and last text visit that saw it."""
     first_pages: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By text key: the first `MIN_PAGES` pages on which it changed."""
+    rotations: Rotations = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
-        return not self.fragment_counts and not self.streaks
+        return not self.fragment_counts and not self.streaks and not self.rotations
 
     def without_templates(self) -> Self:
-        """Return a copy that suppresses what the page itself always changes, and nothing shared by pages."""
+        """Return a copy that suppresses content that pages always change or show in turn, but no templates."""
         places = {key: count for key, count in self.fragment_counts.items() if key >= PLACE_OFFSET}
-        return type(self)(self.visits, places, self.streaks, self.alternations, self.reversal_counts)
+        return type(self)(
+            self.visits, places, self.streaks, self.alternations, self.reversal_counts, rotations=self.rotations
+        )
 
     def learn(self, page_id: int, diff: FingerprintDiff | None, *, is_copy: bool = False) -> None:
         """Learn from a visit, possibly without a diff (unchanged page).
@@ -89,6 +97,7 @@ class NoiseModel(Struct):
         changed_places = dict((*list_changed_places(diff), *list_replaced_assets(diff)))
         if not is_copy:
             self._count_visit(page_id, diff, changed_places)
+            self._record_rotations(page_id, diff)
         self._update_streaks(page_id, changed_places)
         self._update_alternations(page_id, diff)
         if self.visits > HALVING_VISITS or len(self.fragment_counts) > MAX_FRAGMENTS:
@@ -163,14 +172,17 @@ class NoiseModel(Struct):
     ) -> AssetDelta:
         """Return the changed assets that are not template, alternating, always changing, or renamed targets."""
         is_renamed = kind == "main_links" and self._is_frequent(RENAMED_SHARE, RENAMED_LINKS_KEY)
-        if is_renamed or _is_suppressed(kind, diff, noisy_places):
+        if is_renamed or is_kind_noisy(kind, diff, noisy_places):
             return AssetDelta()
         delta, scores = self._drop_template_assets(kind, diff), self.alternations.get(page_id, {})
         added, removed = (
-            tuple(key for key in keys if not is_alternating((build_asset_fragment(kind, key),), scores))
+            tuple(key for key in keys if not self._is_alternating_asset(build_asset_fragment(kind, key), scores))
             for keys in (delta.added, delta.removed)
         )
         return AssetDelta(added, removed)
+
+    def _is_alternating_asset(self, fragment: int, scores: AlternationScores) -> bool:
+        return is_alternating((fragment,), scores) or is_rotating_asset(fragment, self.rotations)
 
     def _has_retargeted_links(self, diff: FingerprintDiff) -> bool:
         """Return whether links have new targets and the text was not edited."""
@@ -199,7 +211,11 @@ class NoiseModel(Struct):
         return self.is_template_fragment(place) or self.is_always_changing(page_id, place)
 
     def is_alternating(self, page_id: int, block: BlockChange) -> bool:
+        """Return whether a page shows a block in turn with others."""
         return is_alternating(get_block_keys(block), self.alternations.get(page_id, {}))
+
+    def is_rotating(self, block: BlockChange) -> bool:
+        return is_rotating_block(block, self.rotations)
 
     def find_noisy_places(self, page_id: int, diff: FingerprintDiff) -> set[int]:
         """Return the places that always change, and changed in their usual form."""
@@ -216,6 +232,9 @@ class NoiseModel(Struct):
     def _is_usual_change(self, offset: int, place: int) -> bool:
         """Return whether a place often changes in this form."""
         return self._count_pages(offset + place) >= max(MIN_STREAK, USUAL_SHARE * self._count_pages(place))
+
+    def _record_rotations(self, page_id: int, diff: FingerprintDiff) -> None:
+        update_rotations(self.rotations, page_id, diff.blocks, collect_visible_assets(diff))
 
     def _record_spans(self, page_id: int, diff: FingerprintDiff) -> None:
         self.text_visits += 1
@@ -279,11 +298,3 @@ def _extend_streak(count: int, is_replacement: bool) -> int:
 def _limit_pages(pages: dict[int, dict[int, int]]) -> None:
     while len(pages) > MAX_PAGES:
         pages.pop(next(iter(pages)))
-
-
-def _is_suppressed(kind: str, diff: FingerprintDiff, noisy_places: Container[int]) -> bool:
-    """Return whether assets always change; not if those of the main content changed and are not noisy."""
-    if ASSET_PLACES.get(kind) not in noisy_places:
-        return False
-    main_kind = f"main_{kind}"
-    return main_kind not in diff.assets or ASSET_PLACES[main_kind] in noisy_places

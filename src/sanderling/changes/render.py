@@ -28,6 +28,8 @@ def render_lines(report: DiffReport, *, color: bool = False, include_boilerplate
     change = report.change
     summary = f"changed: {', '.join(change.kinds)}" if change.kinds else NO_CHANGE
     yield Text(f"{summary}   significance {change.significance:.2f}, {change.amount:.1%} of the main content")
+    if change.visual is not None:
+        yield Text(change.visual.describe())
     if change.noise:
         yield Text(f"noise: {', '.join(change.noise)}")
     for row in report.rows:
@@ -49,22 +51,40 @@ def _list_references(report: DiffReport) -> Iterator[str]:
 
 
 def extract_excerpt(
-    report: DiffReport, change: PageChange, max_lines: int = 5, max_length: int = 300
+    report: DiffReport,
+    change: PageChange,
+    max_lines: int = 5,
+    max_length: int = 300,
+    *,
+    include_boilerplate: bool = False,
 ) -> tuple[ChangedText, ...]:
-    """Return the first changed paragraphs that `change` lists; without any, links and assets."""
-    listed = {
-        (paragraph.action, paragraph.old if paragraph.new is None else paragraph.new)
-        for paragraph in change.paragraphs
-        if paragraph.main
-    }
+    """Return the first changed paragraphs that `change` lists; without any, links and assets.
+
+    With `include_boilerplate`, paragraphs outside the main content are returned too if there are none inside.
+    """
+    listed = _list_paragraphs(change, is_main=True)
     if change.title != ChangeCounts():
         listed.add((BlockAction.CHANGED, TITLE_NUMBER))
     texts = [_build_changed_text(row) for row in report.rows if (row.action, row.number) in listed]
+    if change.visual is not None:
+        texts.append(ChangedText("changed", (DiffPiece(DiffOperation.SAME, change.visual.describe()),)))
     noun, available = ("paragraphs", texts) if texts else ("links and assets", _list_changed_references(report))
+    if include_boilerplate and not texts:
+        listed = _list_paragraphs(change, is_main=False)
+        outside = [_build_changed_text(row) for row in report.rows if (row.action, row.number) in listed]
+        noun, available = "paragraphs, links and assets", [*outside, *available]
     shown = [truncate_text(text, max_length) for text in available[:max_lines]]
     remark = f"and {len(available) - max_lines} more {noun}"
     more = [ChangedText("more", (DiffPiece(DiffOperation.SAME, remark),))] if len(available) > max_lines else []
     return (*shown, *more)
+
+
+def _list_paragraphs(change: PageChange, *, is_main: bool) -> set[tuple[BlockAction, int | None]]:
+    return {
+        (paragraph.action, paragraph.old if paragraph.new is None else paragraph.new)
+        for paragraph in change.paragraphs
+        if paragraph.main is is_main
+    }
 
 
 def _build_changed_text(row: ParagraphDiff) -> ChangedText:

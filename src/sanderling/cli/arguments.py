@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TextIO, TypeVar
 from msgspec import Struct
 
 import sanderling
+from sanderling.cli.commands import COMMAND_GROUPS
 from sanderling.cli.table_layout import format_row, plan_layout
 from sanderling.config.loader import (
     ENVIRONMENT_PREFIX,
@@ -104,8 +105,10 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def import_command(name: str) -> Any:
+    """Import the module of a command from the package of its group."""
+    package = next(title for title, commands in COMMAND_GROUPS.items() if name in commands).replace(" ", "_")
     module = name.replace("-", "_") + "_" * keyword.iskeyword(name)
-    return importlib.import_module(f"sanderling.cli.commands.{module}")
+    return importlib.import_module(f"sanderling.cli.commands.{package}.{module}")
 
 
 def add_common_flags(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sanderling.api.operations.runs import list_damage
+from sanderling.api.types import Coordinator, CrawlProgress, FinishReason
 from sanderling.cli.arguments import (  # fmt: skip
     EXIT_BACKED_OFF,
     EXIT_DISK_FULL,
@@ -16,12 +18,11 @@ from sanderling.cli.arguments import (  # fmt: skip
     CommandCall,
     can_draw,
 )
-from sanderling.crawl.coordinator import Coordinator
-from sanderling.crawl.stop import CrawlProgress, FinishReason
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+RENDERING_NOTE = "pages that look built by scripts are rendered in Chromium (--render never: none)"
 LOG_INTERVAL_SECONDS = 10.0  # seconds between progress lines where there is no terminal
 
 EXIT_CODE_BY_FINISH = {
@@ -42,6 +43,7 @@ class ProgressDisplay:
     def __init__(self, call: CommandCall) -> None:
         self.is_silent = call.quiet
         self.last_logged_at = 0.0
+        self.has_named_browser = False
         self.bar = build_progress_bar() if can_draw(sys.stderr) and not call.quiet and not call.verbose else None
 
     def __enter__(self) -> Callable[[CrawlProgress], None]:
@@ -54,6 +56,9 @@ class ProgressDisplay:
             self.bar.stop()
 
     def show(self, progress: CrawlProgress) -> None:
+        if progress.rendered and not (self.is_silent or self.has_named_browser):
+            self.has_named_browser = True
+            print(RENDERING_NOTE, file=sys.stderr, flush=True)
         if self.bar is not None:
             self.bar.update(self.bar.task_ids[0], description=format_progress(progress))
         elif not self.is_silent and progress.seconds - self.last_logged_at >= LOG_INTERVAL_SECONDS:
@@ -78,7 +83,8 @@ def format_progress(progress: CrawlProgress) -> str:
     return (
         f"{progress.pages:,} pages ({progress.pages_per_second:.1f}/s), {progress.waiting:,} queued, "
         f"{progress.failed:,} failed, {progress.skipped:,} skipped, "
-        f"{format_size(progress.bytes)}"
+        + (f"{progress.rendered:,} rendered, " if progress.rendered else "")
+        + format_size(progress.bytes)
     )
 
 
@@ -92,7 +98,7 @@ def format_size(byte_count: float) -> str:
 
 def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
     """Print how many pages were lost in damaged WARC files."""
-    for line in () if call.quiet else coordinator.context.run.damage_messages:
+    for line in () if call.quiet else list_damage(coordinator):
         print(f"warning: {line}", file=sys.stderr)
 
 

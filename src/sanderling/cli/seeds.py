@@ -1,18 +1,16 @@
 """Read seeds and print warnings before the first request."""
 
-import os
 import re
 import sys
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from sanderling.api.operations.runs import describe_missing_rendering, is_public_site, parse_seed
+from sanderling.api.types import CrawlRequest
 from sanderling.cli.arguments import CommandCall, print_message
 from sanderling.config.settings import RenderSettings
-from sanderling.crawl.request import CrawlRequest, parse_seed
 from sanderling.errors import UsageError
-from sanderling.fetch.address_guard import is_global, parse_ip_literal
-from sanderling.urls.normalize import get_host, get_hostname
 
 SEED_FILE_REMARK = re.compile(r"(^|\s)#.*|\t.*")  # no URL has a space in it, or a tab
 CONTACT_PATTERN = re.compile(r"https?://|@")  # in a user agent: it says already where we are to be reached
@@ -61,22 +59,18 @@ def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
             return
 
 
-def warn_about_sandbox(call: CommandCall, rendering: RenderSettings) -> None:
-    """Say that pages run without Chromium's sandbox, which cannot be used as root."""
-    is_wanted = rendering.render in ("always", "auto") or bool(rendering.render_always)
-    if is_wanted and os.getuid() == 0:
-        print_message(
-            call, "warning: Chromium runs without its sandbox, because this is root; run as another user to have it"
-        )
+def advise_rendering(call: CommandCall, rendering: RenderSettings, unrendered: int) -> None:
+    """Say how to render pages that look built by scripts, if none could be rendered."""
+    if unrendered and (advice := describe_missing_rendering(rendering)):
+        count = "1 page looks" if unrendered == 1 else f"{unrendered:,} pages look"
+        print_message(call, f"{count} built by scripts and may lack text and links; {advice}")
 
 
 def warn_about_missing_contact(call: CommandCall, request: CrawlRequest) -> None:
     if request.politeness.contact or CONTACT_PATTERN.search(request.politeness.user_agent):
         return
     for seed in request.seeds:
-        name = get_hostname(get_host(parse_seed(seed).url))
-        address = parse_ip_literal(name)
-        if (address is None and name != "localhost") or (address is not None and is_global(address)):
+        if is_public_site(seed):
             print_message(
                 call, "warning: no --contact is set; give a URL or mail address so that site owners can reach you"
             )

@@ -2,20 +2,11 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Sequence
-from random import Random
-from typing import TypeVar
+from collections.abc import Sequence
 
+from sanderling.api.similarity import FieldTable, Question, SimilarPage, SimilarPages, open_field_table
 from sanderling.cli.arguments import CommandCall, print_json, print_message
-from sanderling.html.parser import Document
-from sanderling.storage.collection import open_collection_read_only
-from sanderling.storage.queries import find_url_id
-from sanderling.templates.field_extraction import Field, induce, read_fields
-from sanderling.templates.similar_pages import Question, SimilarPage, SimilarPages, load_body
 from sanderling.terminal import strip_control_characters
-
-P = TypeVar("P")
-TRAINING_PAGES = 12  # pages that the fields of a table are learned from
 
 
 def print_result(call: CommandCall, found: SimilarPages, shown_urls: set[str]) -> None:
@@ -37,7 +28,7 @@ def print_result(call: CommandCall, found: SimilarPages, shown_urls: set[str]) -
         else:
             print(f"{page.probability:.2f}  {page.source:<5}  {page.url}", flush=True)
     if not new:
-        print_message(call, "no similar page found" if not call.args.watch else "nothing new")
+        print_message(call, "no similar page found" if not call.args.follow else "nothing new")
     if is_first:
         print_questions(call, found.questions)
 
@@ -57,30 +48,20 @@ def print_questions(call: CommandCall, questions: Sequence[Question]) -> None:
 
 
 def export_fields(call: CommandCall, pages: Sequence[SimilarPage]) -> None:
-    with open_collection_read_only(call.collection) as collection:
-
-        def body(page: SimilarPage) -> Document:
-            return load_body(collection, find_url_id(collection.db, page.url), page.url)
-
-        fields = induce([body(page) for page in choose_training_pages(pages)])
-        print_message(
-            call, "\n".join(f"{field.name}: {'   '.join(filter(None, (field.css, field.xpath)))}" for field in fields)
-        )
-        _write_table(call, fields, ((page.url, read_fields(body(page), fields)) for page in pages))
+    with open_field_table(call.collection, pages) as table:
+        for field in table.fields:
+            places = filter(None, (field.declared, field.css, field.xpath))
+            print_message(call, f"{field.name}: {'   '.join(places)}")
+        _write_table(call, table)
 
 
-def choose_training_pages(pages: Sequence[P]) -> list[P]:
-    """Return the pages that the fields are learned from, the same in every run."""
-    return Random(1).sample(pages, min(TRAINING_PAGES, len(pages)))
-
-
-def _write_table(call: CommandCall, fields: Sequence[Field], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
-    names = [field.name for field in fields]
+def _write_table(call: CommandCall, found: FieldTable) -> None:
+    names = [field.name for field in found.fields]
     if call.args.export == "json":
-        for url, values in rows:
+        for url, values in found.rows:
             print_json({"url": url, **dict(zip(names, values, strict=True))})
         return
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["url", *names])
-    for url, values in rows:
+    for url, values in found.rows:
         table.writerow([url, *values])

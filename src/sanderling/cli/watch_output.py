@@ -2,12 +2,10 @@
 
 from msgspec import to_builtins
 
-from sanderling.changes.change_json import build_change_object
+from sanderling.api.operations.change_report import build_change_object
+from sanderling.api.watches import Watch, WatchStore, list_watch_states
 from sanderling.cli.arguments import CommandCall, print_json, print_rows
 from sanderling.config.time_format import format_iso, format_short
-from sanderling.monitor.outbox import Outbox
-from sanderling.monitor.watch import Watch
-from sanderling.monitor.watch_store import WatchStore
 
 MAX_HISTORY = 50
 
@@ -36,16 +34,16 @@ def redact_target(target: str) -> str:
 
 
 def list_watches(call: CommandCall, store: WatchStore) -> int:
-    outbox, rows = Outbox(store), []
-    for id_, watch in store.load_watches().items():
-        count, last = store.count_events(id_)
-        error = outbox.get_last_error(id_)
-        state = "paused" if watch.paused else f"not delivered: {error}" if error else "active"
+    rows = []
+    for found in list_watch_states(store):
+        watch = found.watch
         if call.json:
-            extra = {"changes": count, "last_change": format_iso(last), "state": state}
-            print_json(build_watch_object(id_, watch) | extra)
+            extra = {
+                "changes": found.change_count, "last_change": format_iso(found.last_change), "state": found.state
+            }  # fmt: skip
+            print_json(build_watch_object(found.id, watch) | extra)
         every = f"{watch.every:g} s" if watch.every else "adaptive"
-        rows.append((id_, watch.name, every, count, format_short(last), state))
+        rows.append((found.id, watch.name, every, found.change_count, format_short(found.last_change), found.state))
     if not call.json:
         print_rows(rows, ("id", "watch", "every", "changes", "last change", "state"), "no watches")
     return 0

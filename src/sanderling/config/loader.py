@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -17,7 +18,7 @@ from sanderling.config.settings import AUTO_WORKERS, SETTING_GROUPS
 from sanderling.errors import UsageError
 
 ENVIRONMENT_PREFIX = "SANDERLING_"
-RESERVED_NAMES = frozenset({"suites", "traces", "settings"})  # environment variables that are not settings
+RESERVED_NAMES = frozenset({"suites", "traces", "pywb", "settings"})  # environment variables that are not settings
 SURROGATES = re.compile("[\ud800-\udfff]").search  # how Python decodes arguments that are not UTF-8
 
 MAX_NUMBER = 2**53  # integers below it are exact as floats and in JSON
@@ -34,6 +35,7 @@ SETTING_ALIASES = {
     "download_maxsize": "max_body", "max_size": "max_body", "download_timeout": "timeout",
     "no_check_certificate": "insecure_host", "insecure": "insecure_host",
     "page_requisites": "requisites", "resources": "requisites", "p": "requisites",
+    "watch": "follow|selector", "watch_text": "selector_text", "park": "pause_crawl",
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
     "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant",
 }  # fmt: skip
@@ -57,10 +59,11 @@ class Setting(Struct, frozen=True):
         return "--" + self.name.replace("_", "-")
 
 
-def get_group_settings(group: type[Struct]) -> list[Setting]:
+@cache
+def get_group_settings(group: type[Struct]) -> tuple[Setting, ...]:
     """Return the settings declared by the fields of a group."""
     hints = get_type_hints(group, include_extras=True)
-    return [_build_setting(field, hints[field.name]) for field in msgspec.structs.fields(group)]
+    return tuple(_build_setting(field, hints[field.name]) for field in msgspec.structs.fields(group))
 
 
 def _build_setting(field: msgspec.structs.FieldInfo, hint: Any) -> Setting:
@@ -175,9 +178,9 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
     """
     known = {known_name.lstrip("-"): known_name for known_name in names}
     snake_case = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.lstrip("-")).replace("-", "_").lower()
-    alias = SETTING_ALIASES.get(snake_case, snake_case)
-    if match := known.get(alias) or known.get(alias.replace("_", "-")):
-        return f"; did you mean {match}?"
+    for alias in SETTING_ALIASES.get(snake_case, snake_case).split("|"):
+        if match := known.get(alias) or known.get(alias.replace("_", "-")):
+            return f"; did you mean {match}?"
     close = difflib.get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.5)
     return f"; did you mean {known[close[0]]}?" if close else ""
 

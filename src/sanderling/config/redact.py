@@ -12,7 +12,7 @@ FLAG_NAME = re.compile(r"--[a-z][a-z0-9-]*")
 HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, 5.1
 
 MASK = "***"
-SECRET_FLAGS = ("--basic-auth", "--header", "--store", "--proxy", "--alert")  # the value may be a secret
+SECRET_FLAGS = ("--basic-auth", "--bearer", "--header", "--store", "--proxy", "--alert")  # the value may be a secret
 ADDRESS_FLAGS = ("--archive", "--migrant")  # the value may contain a secret
 
 
@@ -87,6 +87,7 @@ def _redact_login(item: str) -> str:
 
 REDACTORS: dict[str, Callable[[str], str]] = {
     "basic_auth": _redact_login,
+    "bearer": lambda item: f"{item.partition('=')[0]}={MASK}" if "=" in item else MASK,
     "header": lambda header: f"{parse_header_name(header)}: {MASK}" if parse_header_name(header) else MASK,
     "proxy": redact_password,
     "store": redact_password,

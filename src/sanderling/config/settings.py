@@ -30,6 +30,14 @@ class ScopeSettings(Struct, frozen=True):
     sitemaps: Annotated[Switch, Meta(description="also discover pages in sitemaps and feeds (default on)")] = True
     exclude: Annotated[Texts, Meta(description="skip URLs that match this regular expression (repeatable)")] = ()
     filter: Annotated[Texts, Meta(description="URL filter of a plugin; see sanderling plugins (repeatable)")] = ()
+    forms: Annotated[
+        Literal["off", "select", "search"],
+        Meta(description="also fetch results of GET forms: those with lists of values, or search boxes too"),
+    ] = "off"
+    form_limit: Annotated[
+        Count, Meta(description="maximum number of form requests per site (default 200, 0: no limit)")
+    ] = 200
+    recipe: Annotated[Text, Meta(description="TOML file with your forms to query and your logins")] = ""
 
 
 class LimitSettings(Struct, frozen=True):
@@ -89,7 +97,11 @@ class HttpSettings(Struct, frozen=True):
     proxy: Annotated[Text, Meta(description="proxy server, e.g. http://127.0.0.1:3128 or socks5://...")] = ""
     header: Annotated[Texts, Meta(description='extra request header, "Name: value" (repeatable)')] = ()
     basic_auth: Annotated[Texts, Meta(description="HTTP Basic credentials, HOST=USER:PASSWORD (repeatable)")] = ()
+    bearer: Annotated[Texts, Meta(description="token of a host, HOST=env:NAME or HOST=file:PATH (repeatable)")] = ()
     cookies: Annotated[Switch, Meta(description="store and send cookies during a crawl (default off)")] = False
+    cookie_file: Annotated[
+        Text, Meta(description="send the cookies of this file (Netscape format), with --cookies")
+    ] = ""
     insecure_host: Annotated[Texts, Meta(description="host whose TLS certificate is not checked (repeatable)")] = ()
     digest: Annotated[Literal["sha256", "sha1"], Meta(description="digest in WARC records (default sha256)")] = "sha256"
     requisites: Annotated[
@@ -106,7 +118,8 @@ class RenderSettings(Struct, frozen=True):
     render: Annotated[
         Literal["default", "auto", "never", "always"],
         Meta(
-            description="run the scripts of pages in a browser: always, never, or where they add text or links (auto)"
+            description="run the scripts of pages in a browser: always, never, or where they add text or links (auto;"
+            " the default if a browser is installed)"
         ),
     ] = "default"
     render_always: Annotated[
@@ -125,6 +138,10 @@ class WorkerSettings(Struct, frozen=True):
     """Workers and storage."""
 
     workers: Annotated[WorkerCount, Meta(description="number of worker processes, or auto (default: one per core)")] = 0
+    shards: Annotated[
+        Count,
+        Meta(description="divide a new collection by domain into N shards, each with a coordinator and these workers"),
+    ] = 0
     engine: Annotated[
         Literal["processes", "ray"], Meta(description="run workers as local processes or on a Ray cluster")
     ] = "processes"
@@ -138,10 +155,14 @@ class WorkerSettings(Struct, frozen=True):
     archive: Annotated[
         Text, Meta(description="move completed WARC files to s3://..., file://... (fsspec; default: the collection)")
     ] = ""
+    dedup_from: Annotated[
+        Texts,
+        Meta(description="collection whose stored bodies are referred to instead of stored again (repeatable)"),
+    ] = ()
     lease: Annotated[
         Seconds, Meta(description="lease time of URLs without a worker heartbeat (default 2m, at least 10s)")
     ] = 120.0
-    park: Annotated[
+    pause_crawl: Annotated[
         Texts, Meta(description="folder of another crawl whose workers are paused meanwhile (repeatable)")
     ] = ()
     migrant: Annotated[Texts, Meta(description="migrant on a web server, https://host:8443 (repeatable)")] = ()
@@ -220,8 +241,8 @@ class ComparisonSettings(Struct, frozen=True):
 
     ignore: Annotated[Texts, Meta(description="CSS selector of parts to ignore (repeatable)")] = ()
     ignore_text: Annotated[Texts, Meta(description="regular expression of text to ignore (repeatable)")] = ()
-    watch: Annotated[Texts, Meta(description="CSS selector of the only parts to compare (repeatable)")] = ()
-    watch_text: Annotated[Texts, Meta(description="regular expression of the only lines to compare (repeatable)")] = ()
+    selector: Annotated[Texts, Meta(description="CSS selector of the only parts to compare (repeatable)")] = ()
+    selector_text: Annotated[Texts, Meta(description="regular expression of the only lines to compare")] = ()
 
 
 class FieldSettings(Struct, frozen=True):

@@ -54,6 +54,8 @@ PREFILTER_SUBSTRINGS = tuple(  # each required substring contains one of these
 )
 search_inline_name = re.compile("|".join(INLINE_SUBSTRINGS)).search
 search_ad_slot = re.compile(r"\bad ?slot").search
+search_required_substring = re.compile("|".join((*map(bytes.decode, REQUIRED_SUBSTRINGS), "omment", "disqus"))).search
+NON_LETTERS = re.compile("[^a-z]+")
 NON_LETTER_BYTES = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz\n"))
 COMMENT_SUBSTRINGS = (b"omment", b"disqus")
 COMMENT_SELECTOR = '[id*="omment"],[class*="omment"],[id^="disqus"]'
@@ -77,6 +79,8 @@ class _NameFlagCache(dict[str, int]):
 
 
 def _classify_uncached(name: str) -> int:
+    if not search_required_substring(NON_LETTERS.sub("", name.lower())):
+        return STREAMED * (is_streamed_id(name) is not None)
     words = WORD.findall(CAMEL_CASE_BOUNDARY.sub(" ", name).lower())
     joined = "".join(words)
     naming_words = [word for one in name.split() for word in _get_naming_words(one)]

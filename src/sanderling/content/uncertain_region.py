@@ -8,7 +8,16 @@
 from collections.abc import Sequence
 from itertools import compress
 
-from sanderling.content.line_coverage import ARTICLE, COMMENT, HEADING, NAV_OR_FOOTER, SIDEBAR, TITLE, LineCoverage
+from sanderling.content.line_coverage import (
+    ARTICLE,
+    COMMENT,
+    HEADING,
+    NAV_OR_FOOTER,
+    SIDEBAR,
+    TITLE,
+    LineCoverage,
+    mark_lines,
+)
 from sanderling.content.line_features import MIN_PROSE_LENGTH
 from sanderling.content.main_region import MainRegion
 from sanderling.content.policy_notices import find_addresses, find_policy_notices
@@ -81,13 +90,9 @@ def _is_full_article(regions: LineCoverage, span: LineSpan) -> bool:
 
 def add_notices_and_addresses(regions: LineCoverage, main_mask: bytearray, excluded_masks: Sequence[bytearray]) -> None:
     """Add policy notices above the text and addresses anywhere to the main content."""
-    candidates = bytearray(
-        not is_main and length > 0 for is_main, length in zip(main_mask, regions.weighted_lengths, strict=True)
-    )
-    for mask in excluded_masks:
-        candidates = bytearray(
-            is_candidate and not is_excluded for is_candidate, is_excluded in zip(candidates, mask, strict=True)
-        )
+    candidates = bytearray(map(bool, regions.weighted_lengths))
+    for mask in (main_mask, *excluded_masks):
+        mark_lines(candidates, mask, 0)
     for n in (*find_addresses(regions.lines, candidates), *_find_notices(regions, main_mask, candidates)):
         main_mask[n] = 1
 

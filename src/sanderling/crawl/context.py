@@ -6,6 +6,7 @@ There is one service per package that owns tables. The pipeline sees all of them
 
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -16,10 +17,9 @@ from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 from sanderling.frontier.ordering.protocol import Ordering
 from sanderling.models import Outcome, UrlState
-from sanderling.revisit.change_lists import ChangeLists
+from sanderling.revisit.change_lists import ChangeLists, SitemapSchedule
 from sanderling.revisit.missing_pages import NoticeClusters
 from sanderling.revisit.schedule import RevisitSchedule
-from sanderling.revisit.sitemap_schedule import SitemapSchedule
 from sanderling.revisit.tvi import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.crawl_log import CrawlLog
@@ -29,6 +29,9 @@ from sanderling.storage.sitemap_hints import SitemapHintStore
 from sanderling.warc.archive import Archive
 from sanderling.warc.cdxj_index import CdxjIndex
 from sanderling.warc.remote import RemoteArchive
+
+if TYPE_CHECKING:
+    from sanderling.crawl.stages.form_queries import FormQueries
 
 SITEMAP_RANK = -1e9  # sitemaps and feeds are fetched before the pages of their host
 
@@ -57,6 +60,7 @@ class RunStats(Struct):
     bytes: int = 0
     bytes_saved: int = 0  # not transferred, thanks to validators
     rendered: int = 0  # pages rendered in a browser
+    unrendered: int = 0  # fetched pages that look built by scripts, and were not rendered
 
     @property
     def visited_pages(self) -> int:
@@ -132,6 +136,7 @@ class CrawlContext(Struct, frozen=True):
     revisit: RevisitServices
     near_duplicates: IncrementalPairing
     log: CrawlLog
+    form_queries: "FormQueries | None"  # None: no form is sent
     options: CrawlOptions
     stats: RunStats
     run: RunState

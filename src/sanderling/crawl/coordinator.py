@@ -294,4 +294,5 @@ class Coordinator:
             seconds=seconds,
             pages_per_second=stats.visited_pages / seconds if seconds else 0.0,
             worker_count=len(self.assignment.workers),
+            rendered=stats.rendered,
         )

@@ -9,9 +9,11 @@ from sanderling.crawl.choose_ordering import OrderingChoice, merge_stored_choice
 from sanderling.crawl.depth import load_drawn_depths
 from sanderling.db.connection import Connection
 from sanderling.fetch.robots import RobotsRules, build_robots_rules
+from sanderling.fetch.usage_preferences import describe_usage
 from sanderling.frontier.hosts import HostStore
 from sanderling.frontier.ordering.pvalue import LIST_SHARES, compute_pvalue, get_list_number
 from sanderling.frontier.ordering.topic import unpack_relevance
+from sanderling.http.content_type import HTML_TYPES
 from sanderling.models import Host, Url, UrlSource, UrlState
 from sanderling.revisit.schedule import explain_due_times
 from sanderling.storage.collection import get_robots_agent
@@ -19,6 +21,7 @@ from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import count_sources
 from sanderling.storage.page_history import estimate_change_class, has_enough_history, load_observation
 from sanderling.storage.render_templates import RENDERING, decode_rendering, describe_rendering
+from sanderling.storage.reports import describe_form_query
 
 PRIORITY_LIST_COUNT = len(LIST_SHARES)
 
@@ -54,6 +57,8 @@ class UrlExplanation(Struct, frozen=True):
     due_at: float  # 0: not scheduled
     due_reason: str
     next_check: str  # in one sentence
+    usage: Mapping[str, str]  # purposes that the owner denies, with the line that denies each
+    form: str  # what was chosen in the form that led to it; empty: no form did
     rendering: str  # how its stored version was made; empty: as the server sent it, without a comparison
     blockers: tuple[str, ...]
 
@@ -106,14 +111,26 @@ def explain_url(db: Connection, url_id: int, now: float) -> UrlExplanation:
         due_at,
         due_reason,
         format_next_check(due_at, due_reason, now),
+        _describe_usage(db, row),
+        describe_form_query(db, url_id),
         _describe_rendering(db, url_id),
         tuple(_find_blockers(db, row, queue_position, now)),
     )
 
 
+def _describe_usage(db: Connection, row: _ExplainedUrl) -> dict[str, str]:
+    """Return the preferences in robots.txt, and the one that a skipped page stated."""
+    robots = HostStore(db).get_robots(row.host_name)
+    return describe_usage(robots, get_robots_agent(db), row.request_url or row.url, None)
+
+
 def _describe_rendering(db: Connection, url_id: int) -> str:
+    """Return whether a stored page was rendered, and why; empty: it is not HTML, or there is none."""
     row = db.execute("SELECT value FROM fingerprints WHERE url = ? AND kind = ?", (url_id, RENDERING)).fetchone()
-    rendering = decode_rendering(row[0]) if row else None
+    if row is None:
+        page = db.execute("SELECT mime FROM pages WHERE url = ?", (url_id,)).fetchone()
+        return "no, its HTML looks complete" if page and page[0] in HTML_TYPES else ""
+    rendering = decode_rendering(row[0])
     return describe_rendering(rendering) if rendering is not None else ""
 
 

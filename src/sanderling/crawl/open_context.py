@@ -17,23 +17,27 @@ from sanderling.crawl.choose_ordering import OrderingBuilder, merge_stored_choic
 from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, RevisitServices, RunState, RunStats
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
+from sanderling.crawl.stages.form_queries import FormQueries
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, load_schema_versions, transaction
+from sanderling.db.id_range import ALL_IDS
 from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
 from sanderling.db.wal import run_checkpoints
 from sanderling.dedup.near_duplicates import IncrementalPairing
 from sanderling.errors import DatabaseUnavailable, UsageError
+from sanderling.forms.form_recipes import load_recipes
+from sanderling.forms.site_forms import RECIPE, FormStore
 from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.ordering.protocol import HostPreference
 from sanderling.frontier.pattern_store import load_repeated_content
+from sanderling.frontier.shard_links import ShardIdentity
 from sanderling.frontier.url_cache import EvictionPolicy, UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.models import Url
 from sanderling.plugins.url_rules import load_url_rules
-from sanderling.revisit.change_lists import ChangeLists
+from sanderling.revisit.change_lists import ChangeLists, SitemapSchedule
 from sanderling.revisit.intervals import SETTINGS_OWNER, build_setting_rules
 from sanderling.revisit.missing_pages import NoticeClusters
 from sanderling.revisit.schedule import RevisitSchedule
-from sanderling.revisit.sitemap_schedule import SitemapSchedule
 from sanderling.revisit.tvi import TviFiles
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import (
@@ -46,6 +50,7 @@ from sanderling.storage.collection import (
 )
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.crawl_log import CrawlLog
+from sanderling.storage.dedup_sources import open_other_catalogs
 from sanderling.storage.link_graph import LinkGraph
 from sanderling.storage.lost_records import describe_lost_pages, reset_pages_of_short_files
 from sanderling.storage.render_templates import RenderTemplateStore
@@ -74,6 +79,7 @@ class CrawlPlan(Struct, frozen=True):
     pages: Sequence[NormalizedUrl] = ()  # visited without their sites
     clock: Clock = system_clock
     build_ordering: OrderingBuilder = open_ordering  # another one replaces the ordering of the collection for this run
+    shard: ShardIdentity | None = None  # None: not a shard of a set
 
     @property
     def saves_ordering(self) -> bool:
@@ -86,10 +92,12 @@ def open_context(plan: CrawlPlan, stats: RunStats | None = None) -> Iterator[tup
     with (
         open_collection(plan.folder, plan.request.workers.store) as collection,
         run_checkpoints(plan.folder / DATABASE_FILE) as start_checkpoint,
+        open_other_catalogs(collection, plan.request.workers.dedup_from) as others,
     ):
         choice = merge_stored_choice(collection.db, plan.request.ordering_choice)
         plan = replace(plan, request=replace(plan.request, ordering_choice=choice))
         context = _build_context(collection, plan, stats or RunStats(), start_checkpoint)
+        context.storage.catalog.others = others
         with context.storage.archive, closing(context.log):
             for repair in context.storage.archive.repairs:
                 context.log.write_message(repair.description)
@@ -131,39 +139,46 @@ def _build_context(
     """Build all services. Truncates the archive to its committed lengths."""
     db, request = collection.db, plan.request
     apply_migrations(db, {"revisit": REVISIT_MIGRATIONS})
-    storage = _open_storage(collection, request.workers.archive, plan.clock)
-    ordering = plan.build_ordering(db, request.ordering_choice)
+    storage, fetching = _open_storage(collection, request.workers.archive, plan), build_fetch_settings(request)
+    ordering, meta = plan.build_ordering(db, request.ordering_choice), CollectionMeta(db)
+    frontier, revisit = _open_frontier(db, plan, ordering.host_preference), _open_revisit_services(db, plan)
+    log_file = CrawlLog(collection.log_folder)  # after everything that refuses settings
     return CrawlContext(
         db=db,
-        frontier=_open_frontier(db, plan, ordering.host_preference),
+        frontier=frontier,
         ordering=ordering,
         storage=storage,
         changes=ChangeStore(db),
-        revisit=RevisitServices(
-            _open_schedule(db, plan),
-            ChangeLists(db, request.revisit.threshold),
-            SitemapSchedule(db),
-            TviFiles(db),
-            NoticeClusters(db),
-        ),
+        revisit=revisit,
         near_duplicates=IncrementalPairing(db),
-        log=CrawlLog(collection.log_folder),
+        log=log_file,
+        form_queries=_open_form_queries(plan, frontier, log_file),
         options=CrawlOptions(
             max_retries=MAX_RETRIES,
             backoff_seconds=request.politeness.backoff,
-            agent_token=build_fetch_settings(request).agent_token,
+            agent_token=fetching.agent_token,
             use_sitemaps=request.scope.sitemaps,
             fetches_requisites=request.fetching.requisites,
-            has_all_requisites=CollectionMeta(db).has_all_requisites,
-            keeps_cookies=request.fetching.cookies,
-            renders=build_fetch_settings(request).uses_browser,
+            has_all_requisites=meta.has_all_requisites,
+            keeps_cookies=fetching.cookies,
+            renders=fetching.uses_browser,
             ordering_name=request.ordering_choice.name,
             saves_ordering=plan.saves_ordering,
         ),
         stats=stats,
-        run=RunState(CollectionMeta(db).session, plan.clock()),
+        run=RunState(meta.session, plan.clock()),
         start_checkpoint=start_checkpoint,
     )
+
+
+def _open_form_queries(plan: CrawlPlan, frontier: Frontier, log_file: CrawlLog) -> FormQueries | None:
+    """Return None if no form is sent."""
+    scope = plan.request.scope
+    recipes = load_recipes(scope.recipe).forms if scope.recipe else ()
+    if scope.forms == "off" and not recipes:
+        return None
+    mode = RECIPE if scope.forms == "off" else scope.forms
+    return FormQueries(FormStore(frontier.db), frontier, log_file, mode, scope.form_limit, recipes)
 
 
 def _open_schedule(db: Connection, plan: CrawlPlan) -> RevisitSchedule:
@@ -178,15 +193,15 @@ def _open_schedule(db: Connection, plan: CrawlPlan) -> RevisitSchedule:
 
 
 def _open_frontier(db: Connection, plan: CrawlPlan, host_preference: HostPreference) -> Frontier:
-    limits, memory = plan.request.limits, plan.request.memory
     return Frontier(
         db,
         _open_url_filter(db, plan),
         build_politeness(plan.request),
         host_preference,
-        url_cache=UrlCache(memory.url_cache_size, EvictionPolicy(memory.url_cache)),
-        max_pages_per_host=limits.limit_per_host,
-        max_pages=limits.keep,
+        url_cache=UrlCache(plan.request.memory.url_cache_size, EvictionPolicy(plan.request.memory.url_cache)),
+        max_pages_per_host=plan.request.limits.limit_per_host,
+        max_pages=plan.request.limits.keep,
+        shard=plan.shard,
     )
 
 
@@ -201,19 +216,20 @@ def _open_url_filter(db: Connection, plan: CrawlPlan) -> UrlFilter:
         start_depths=depths.start_depths,
         repeated_content=load_repeated_content(db, plan.request.limits.repeat_limit),
         plugin_rules=load_url_rules(plan.request.scope.filter),
+        refuses_actions=plan.request.scope.forms != "off" or bool(plan.request.scope.recipe),
     )
 
 
-def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -> PageStorage:
+def _open_storage(collection: StoredCollection, remote_url: str, plan: CrawlPlan) -> PageStorage:
     """Open catalog, link graph and archive, and register all archive files in the catalog."""
-    db, catalog = collection.db, PageCatalog(collection.db)
-    remote_archive = open_remote_archive(collection.archive_folder, remote_url)
+    catalog = PageCatalog(db := collection.db, plan.shard.id_range if plan.shard else ALL_IDS)
+    remote = open_remote_archive(collection.archive_folder, remote_url)
     archive = open_archive(
         collection.archive_folder,
         catalog.load_committed_lengths(),
-        clock=clock,
-        remote_files=remote_archive.list_files() if remote_archive else {},
-        on_file_full=remote_archive.start_upload if remote_archive else None,
+        clock=plan.clock,
+        remote_files=remote.list_files() if remote else {},
+        on_file_full=remote.start_upload if remote else None,
     )
     with transaction(db):
         for name, length in archive.get_flushed_lengths().items():
@@ -221,32 +237,27 @@ def _open_storage(collection: StoredCollection, remote_url: str, clock: Clock) -
     link_graph = LinkGraph(db)
     link_graph.restore_pending()
     cdxj_index = open_cdxj_index(collection.cdxj_folder, collection.archive_folder, catalog.load_committed_lengths())
-    return PageStorage(
-        catalog, link_graph, SitemapHintStore(db), RenderTemplateStore(db), archive, cdxj_index, remote_archive
-    )
+    return PageStorage(catalog, link_graph, SitemapHintStore(db), RenderTemplateStore(db), archive, cdxj_index, remote)
 
 
 def _load_scope_rule(db: Connection, plan: CrawlPlan) -> ScopeRule:
     """Build the scope from stored and new seeds and watched pages, and store them."""
     meta, scope = CollectionMeta(db), plan.request.scope
     pages = [Url(url) for url in dict.fromkeys([*meta.watched_pages, *(page.url for page in plan.pages)])]
-    if plan.pages:
-        meta.watched_pages = list(pages)
+    meta.watched_pages = list(pages) if plan.pages else meta.watched_pages
     all_seeds = [Url(url) for url in dict.fromkeys([*meta.seeds, *(seed.url for seed in plan.seeds)])]
     if not (all_seeds or pages):
         raise UsageError("no URL to crawl; give one, for example: sanderling crawl https://example.org/")
     meta.seeds = list(all_seeds)
-    redirect_targets = [Url(url) for url in meta.seed_redirects]
     return build_scope_rule(
-        [*all_seeds, *redirect_targets], ScopeKind(scope.scope), scope.include, scope.exclude, pages=pages
+        [*all_seeds, *map(Url, meta.seed_redirects)], ScopeKind(scope.scope), scope.include, scope.exclude, pages=pages
     )
 
 
 def _load_pattern_budget(db: Connection) -> PatternBudget:
     budget = PatternBudget()
-    row = db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchone()
-    if row:
-        budget.load(row[0])
+    for (value,) in db.execute("SELECT value FROM blobs WHERE name = 'pattern_budget'").fetchall():
+        budget.load(value)
     return budget
 
 
@@ -281,3 +292,8 @@ def _wait_for_store(store: str, timeout_seconds: float | None = None) -> None:
     from sanderling.db import postgres
 
     postgres.connect_postgres(store, postgres.RECONNECT_SECONDS if timeout_seconds is None else timeout_seconds).close()
+
+
+def _open_revisit_services(db: Connection, plan: CrawlPlan) -> RevisitServices:
+    lists = ChangeLists(db, plan.request.revisit.threshold)
+    return RevisitServices(_open_schedule(db, plan), lists, SitemapSchedule(db), TviFiles(db), NoticeClusters(db))

@@ -57,6 +57,10 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
     # Results of expired leases are dropped first: another worker may have fetched those URLs since.
     batch = interpret_visits(visits, context)
 
+    # Results of forms are read before their links are queued: a record is new if its URL is not known yet.
+    if context.form_queries is not None:
+        batch = context.form_queries.read_batch(batch, now)
+
     # Link targets need an id before page rows, the link graph and the ordering can refer to them.
     # Sitemap hints are stored before scheduling reads them.
     ids = enqueue_links([*batch.stored, *batch.parked], batch.rows, context, now)

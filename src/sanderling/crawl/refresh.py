@@ -53,7 +53,7 @@ from sanderling.workers.worker_engine import WorkerEngine
 class RefreshMode(StrEnum):
     ONCE = "once"  # pages that are due now
     ALL = "all"  # all pages, due or not
-    WATCH = "watch"  # pages as they become due, until stopped
+    CONTINUOUS = "continuous"  # pages as they become due, until stopped
 
 
 class RefreshSummary(Struct, frozen=True):
@@ -72,6 +72,7 @@ class RefreshSummary(Struct, frozen=True):
     unreachable: tuple[str, ...] = ()  # hosts that were given up
     returned: int = 0  # pages that were gone
     rendered: int = 0  # pages rendered in a browser
+    unrendered: int = 0  # fetched pages that look built by scripts, and were not rendered
 
 
 def refresh(
@@ -135,7 +136,7 @@ def _build_refill(
         context,
         get_budget(request),
         setup.clock(),
-        mode is RefreshMode.WATCH,
+        mode is RefreshMode.CONTINUOUS,
         # Looked up at each call, because callers of `refresh` may replace `set_intervals`.
         on_host_intervals=(lambda intervals: sets.set_intervals(intervals)) if sets.set_names else None,
     )
@@ -200,6 +201,7 @@ def summarize_refresh(context: CrawlContext, finish: FinishReason, seconds: floa
         unreachable=tuple(sorted(context.frontier.url_filter.failed_hosts)),
         returned=stats.returned,
         rendered=stats.rendered,
+        unrendered=stats.unrendered,
     )
 
 
@@ -228,7 +230,7 @@ def list_due_pages(
                 saved_seconds = compute_saved_seconds(db, budget, now)
                 limit = min(limit, compute_page_allowance(budget, saved_seconds, 0, 0))
             min_priority = ChangeLists(db, request.revisit.threshold).min_priority
-            rows = schedule.load_due(now, limit, min_priority, mode is RefreshMode.WATCH)
+            rows = schedule.load_due(now, limit, min_priority, mode is RefreshMode.CONTINUOUS)
         urls = load_urls(db, [row.url_id for row in rows])
         redundant = find_redundant_ids(db, dust.load_rules(db), urls.items())
         return [

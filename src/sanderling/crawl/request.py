@@ -28,17 +28,19 @@ from sanderling.config.settings import (
 from sanderling.crawl.choose_ordering import OrderingChoice
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.forms.form_recipes import load_recipes, read_secret
 from sanderling.frontier.politeness import Politeness
 from sanderling.models import Reason
 from sanderling.revisit.intervals import RevisitBudget, parse_budget
+from sanderling.revisit.policies import POLICIES, find_policy
 from sanderling.revisit.policies.policy import RevisitPolicy
-from sanderling.revisit.policies.policy_registry import POLICIES, find_policy
 from sanderling.urls.depth_policy import parse_depth
 from sanderling.urls.normalize import NormalizedUrl, find_rejection_reason, get_host, get_hostname, normalize_url
 from sanderling.urls.scope import compile_pattern
 
 MALFORMED_SCHEME = re.compile(r"https?:[/\\]", re.IGNORECASE).match  # `http:/x` is not a host with an empty port
 SIGNATURE_AGENT = re.compile(r"https://[a-z\d.-]{1,253}(:\d{1,5})?", re.IGNORECASE).fullmatch
+TOKEN_VALUE = re.compile(r"[\x21-\x7e]{1,8000}").fullmatch
 BARE_WORD = re.compile(r"[a-zA-Z][\w-]*").fullmatch  # more likely an option that was misspelled than a host
 LOCAL_HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])([:/]|$)", re.IGNORECASE).match
 HOST_PATTERN = re.compile(r"(?:https?://)?([^/@\s]+?)(:\d+)?/?").fullmatch
@@ -71,6 +73,7 @@ class CrawlRequest(Struct, frozen=True):
     command: str = ""
     selected: frozenset[str] | None = None  # refresh: exactly these pages, due or not
     uses_template_filter: bool = False  # workers return pages that match and park the others
+    topic: dict[str, float] = {}  # workers report how relevant pages are to these words; not stored as the topic
 
 
 class CrawlSummary(Struct, frozen=True, omit_defaults=True):
@@ -89,6 +92,7 @@ class CrawlSummary(Struct, frozen=True, omit_defaults=True):
     evicted: int = 0  # pages removed from a size-limited collection
     out_of_scope: int = 0  # links to other sites; not counted as skipped
     rendered: int = 0  # pages rendered in a browser
+    unrendered: int = 0  # fetched pages that look built by scripts, and were not rendered
 
 
 def parse_seed(text: str) -> NormalizedUrl:
@@ -141,13 +145,15 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         if not equals or ":" not in secret:
             raise UsageError("--basic-auth must have the form HOST=USER:PASSWORD")
         basic_auth[_parse_host("--basic-auth", host, may_show_text=False)] = secret
+    bearer = dict(_parse_token(item) for item in fetching.bearer)
     if not fetching.max_body:
         raise UsageError("--max-body 0 would store no page; leave it out for the default of 20MB")
     return FetchSettings(
         user_agent=agent,
         headers=fetching.header,
         basic_auth=basic_auth,
-        cookies=fetching.cookies,
+        bearer=bearer,
+        cookies=uses_cookies(request),
         purpose=politeness.purpose,
         **_build_signing_fields(politeness),
         proxy=fetching.proxy,
@@ -158,10 +164,32 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         max_body=fetching.max_body,
         digest=fetching.digest,
         extracts_requisites=fetching.requisites,
-        topic_weights=request.ordering_choice.topic,
+        **_build_form_fields(request.scope),
+        topic_weights=request.topic or request.ordering_choice.topic,
         lease_seconds=request.workers.lease,
         **_build_render_fields(request.rendering),
     )
+
+
+def _parse_token(item: str) -> tuple[str, str]:
+    """Return host and token. The token itself is refused: `ps` would show it."""
+    host, equals, place = item.partition("=")
+    if not equals or not place.startswith(("env:", "file:")):
+        raise UsageError(
+            "--bearer must have the form HOST=env:NAME or HOST=file:PATH, so that no other user sees the token"
+        )
+    name = _parse_host("--bearer", host, may_show_text=False)
+    token = read_secret(place, f"--bearer {name}")
+    if not TOKEN_VALUE(token):
+        raise UsageError(f"--bearer {name}: the token is empty or has characters that a header cannot contain")
+    return name, token
+
+
+def uses_cookies(request: CrawlRequest) -> bool:
+    """Return whether cookies are stored and sent: asked for, or needed for a login."""
+    if request.fetching.cookies or request.fetching.cookie_file:
+        return True
+    return bool(request.scope.recipe and load_recipes(request.scope.recipe).logins)
 
 
 def _build_signing_fields(politeness: PolitenessSettings) -> dict[str, Any]:
@@ -176,23 +204,46 @@ def _build_signing_fields(politeness: PolitenessSettings) -> dict[str, Any]:
     return {"signing_key": load_key(Path(politeness.sign)).private_bytes_raw(), "signature_agent": agent}
 
 
+def _build_form_fields(scope: ScopeSettings) -> dict[str, Any]:
+    """Return the fields of `FetchSettings` for forms. Raises UsageError for a recipe that cannot be read."""
+    if not scope.recipe:
+        return {"extracts_forms": scope.forms != "off"}
+    posts = [recipe.form for recipe in load_recipes(scope.recipe).forms]
+    listed = tuple((form.action, tuple(sorted(field.name for field in form.fields))) for form in posts)
+    return {"extracts_forms": scope.forms != "off" or bool(posts), "post_forms": listed}
+
+
 def _build_render_fields(rendering: RenderSettings) -> dict[str, Any]:
     """Return the fields of `FetchSettings` for JavaScript. Raises MissingExtra or UsageError."""
-    mode = "never" if rendering.render == "default" else rendering.render
+    from sanderling.workers.browser.renderer import can_render, require_browser
+
+    is_chosen = rendering.render != "default" or bool(rendering.render_always)
+    mode = ("auto" if can_render() else "never") if rendering.render == "default" else rendering.render
     fields = {
         "render": mode,
         "render_always": rendering.render_always,
         "render_never": rendering.render_never,
         "screenshots": rendering.screenshots,
+        "keeps_rendered": rendering.render == "default" and not can_render(),
         "tabs": max(1, rendering.tabs),
+        "allows_unsandboxed": is_chosen,
     }
     for pattern in (*rendering.render_always, *rendering.render_never):
         compile_pattern(pattern)  # raises UsageError
     if mode != "never" or rendering.render_always:
-        from sanderling.workers.browser.renderer import require_browser  # rarely needed
-
         require_browser()
     return fields
+
+
+def describe_missing_rendering(rendering: RenderSettings) -> str:
+    """Return how to render pages that look built by scripts; empty: they are rendered."""
+    from sanderling.workers.browser.renderer import can_render
+
+    if rendering.render == "never":
+        return "--render auto runs their scripts"
+    if rendering.render == "default" and not can_render():
+        return "to run their scripts, install Chromium and sanderling[browser] (make browser), then refresh --all"
+    return ""
 
 
 def _is_proxy_url(text: str) -> bool:
@@ -217,9 +268,7 @@ def build_politeness(request: CrawlRequest) -> Politeness:
     if request.workers.lease < MIN_LEASE_SECONDS:
         raise UsageError(f"--lease must be at least {MIN_LEASE_SECONDS:g} s, to tell silent workers from busy ones")
     concurrency = request.politeness.concurrency or (1 if delay > 0 else UNDELAYED_CONNECTIONS)
-    shared = (
-        delay == 0 and concurrency >= max_workers and not request.fetching.cookies
-    )  # each worker has its own cookies
+    shared = delay == 0 and concurrency >= max_workers and not uses_cookies(request)  # each worker has its own cookies
     return Politeness(
         delay_seconds=delay,
         connections=max(1, concurrency // max_workers) if shared else concurrency,

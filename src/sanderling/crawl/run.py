@@ -35,15 +35,25 @@ from sanderling.models import Outcome, Reason
 from sanderling.monitor.page_fields import merge_field_texts
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
-from sanderling.storage.queries import count_pages, count_skipped
+from sanderling.storage.reports import count_pages, count_skipped
 from sanderling.urls.normalize import NormalizedUrl
 from sanderling.warc.remote import RemoteArchive
 
 HOST_REJECTIONS = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.PRIVATE_ADDRESS)  # decided by hosts, may change
 
 
-def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[NormalizedUrl], now: float) -> int:
-    """Requeue old leases, apply changed rules, queue seeds, perhaps open a session. Returns the run id."""
+def start_run(
+    context: CrawlContext,
+    request: CrawlRequest,
+    seeds: Sequence[NormalizedUrl],
+    now: float,
+    *,
+    may_open_session: bool = True,
+) -> int:
+    """Requeue old leases, apply changed rules, queue seeds, perhaps open a session. Returns the run id.
+
+    `may_open_session`: False while another shard of the set still has the last session to complete.
+    """
     db = context.db
     with transaction(db):
         context.frontier.begin_run(now)
@@ -56,7 +66,8 @@ def start_run(context: CrawlContext, request: CrawlRequest, seeds: Sequence[Norm
         enqueue_seeds(context, seeds, now)
         requeue_evicted(context, now)
         if (
-            not request.uses_template_filter
+            may_open_session
+            and not request.uses_template_filter
             and not context.frontier.queue.count_queued()
             and db.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
         ):
@@ -90,7 +101,7 @@ def collect_settings(request: CrawlRequest) -> dict[str, object]:
         settings |= msgspec.to_builtins(group)
     settings["proxy"] = strip_userinfo(request.fetching.proxy)  # a refresh must not bypass the proxy
     settings["migrant"] = [strip_userinfo(host) for host in request.workers.migrant]
-    excluded = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "park"}
+    excluded = {"basic_auth", "header", "limit", "time_limit", "size_limit", "store", "archive", "pause_crawl"}
     return {name: value for name, value in settings.items() if name not in excluded}
 
 
@@ -176,6 +187,8 @@ def _persist_memory(context: CrawlContext) -> None:
     db = context.db
     context.storage.link_graph.flush()
     context.revisit.schedule.save()
+    if context.form_queries is not None:
+        context.form_queries.store.save(is_final=True)
     if context.options.saves_ordering:
         save_ordering(db, context.options.ordering_name, context.ordering, context.storage.catalog.next_visit_id - 1)
     save_changed_patterns(db, context.frontier.url_filter.repeated_content, is_final=True)
@@ -226,6 +239,7 @@ def summarize_crawl(db: Connection, stats: RunStats, finish: FinishReason, secon
         skipped=reasons.total(),
         out_of_scope=out_of_scope,
         rendered=stats.rendered,
+        unrendered=stats.unrendered,
         bytes=stats.bytes,
         seconds=round(seconds, 3),
         pages_per_second=round(stats.visited_pages / seconds, 2) if seconds else 0.0,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.choose_ordering import OrderingBuilder, open_ordering, parse_ordering_choice
-from sanderling.crawl.context import RunStats
+from sanderling.crawl.context import CrawlContext, RunStats
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.dispatch import TemplateFilterBuilder
 from sanderling.crawl.open_context import CrawlPlan, open_context, run_with_store_retries
@@ -30,28 +30,43 @@ from sanderling.crawl.request import (
 )
 from sanderling.crawl.run import finish_run, start_run
 from sanderling.crawl.stop import CrawlProgress
-from sanderling.crawl.worker_setup import build_assignment, build_run_setup, open_engine, prespawn_workers
+from sanderling.crawl.worker_setup import RunSetup, build_assignment, build_run_setup, open_engine, prespawn_workers
 from sanderling.fetch.dns import DnsResolver
+from sanderling.frontier.shard_links import ShardIdentity
+from sanderling.http.cookie_jar import read_cookie_file
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.plugins.url_rules import load_url_rules
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
 from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
-from sanderling.storage.queries import count_session_pages
+from sanderling.storage.reports import count_session_pages
 from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import build_scope_rule
 from sanderling.warc.remote import open_file_system
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
+from sanderling.workers.assignment.worker_assignment import WorkerAssignment
 from sanderling.workers.local import LocalEngine
 from sanderling.workers.worker_engine import WorkerEngine
 
 __all__ = ["CrawlRequest", "CrawlSummary", "connect_services", "crawl", "validate_request"]
 
 
-class CrawlGuide(Struct, frozen=True):
-    """What directs a crawl to pages that its caller looks for."""
+class ShardMembership(Struct, frozen=True):
+    """How a shard takes part in the crawl of its set."""
 
-    build_ordering: OrderingBuilder  # replaces the ordering of the collection for this run
+    identity: ShardIdentity
+    build_coordinator: Callable[[CrawlContext, WorkerEngine, DnsResolver, WorkerAssignment, RunSetup], Coordinator]
+    may_open_session: bool = True  # False: another shard still completes the last one
+
+
+class CrawlGuide(Struct, frozen=True):
+    """Ordering, template filter, and shard of a crawl."""
+
+    build_ordering: OrderingBuilder = open_ordering  # another one replaces the ordering of the collection for this run
     build_template_filter: TemplateFilterBuilder | None = None  # selects the pages that workers return
+    shard: ShardMembership | None = None  # the collection is a shard of a set: it crawls the URLs that it owns
+
+
+NO_GUIDE = CrawlGuide()
 
 
 def crawl(
@@ -63,15 +78,21 @@ def crawl(
     engine: WorkerEngine | None = None,
     resolver: DnsResolver | None = None,
     clock: Clock = system_clock,
-    guide: CrawlGuide | None = None,
+    guide: CrawlGuide = NO_GUIDE,
 ) -> CrawlSummary:
     """Crawl into a collection. The same request resumes an interrupted crawl."""
     request = validate_request(request, is_new=not has_collection(folder))
     seeds = [parse_seed(text) for text in request.seeds]
-    stats = RunStats()
+    stats, shard = RunStats(), guide.shard
     plan = CrawlPlan(
-        folder, request, seeds, clock=clock, build_ordering=guide.build_ordering if guide else open_ordering
+        folder,
+        request,
+        seeds,
+        clock=clock,
+        build_ordering=guide.build_ordering,
+        shard=shard.identity if shard else None,
     )
+    own_seeds = [seed for seed in seeds if shard is None or shard.identity.owns(seed.url)]
     running_engine = engine
     map_large_blocks()
     reduce_gc_frequency()
@@ -82,18 +103,20 @@ def crawl(
             prespawn_workers(request, running_engine) as spawned,
             open_context(plan, stats) as (context, full_request),
         ):
-            run_id = start_run(context, full_request, seeds, clock())
+            may_open_session = shard is None or shard.may_open_session
+            run_id = start_run(context, full_request, own_seeds, clock(), may_open_session=may_open_session)
             # An engine can be used for one attempt only.
             run_engine, running_engine = running_engine or open_engine(full_request, folder, spawned), None
             session_pages = count_session_pages(context.db, context.run.session)
             setup = replace(
                 build_run_setup(full_request, run_engine, folder, clock),
                 earlier_page_count=session_pages - stats.visited_pages,
-                build_template_filter=guide.build_template_filter if guide else None,
+                build_template_filter=guide.build_template_filter,
             )
             assignment = build_assignment(full_request, run_engine, clock)
             dns = resolver or DnsResolver(clock=clock)
-            coordinator = Coordinator(context, run_engine, dns, assignment, setup)
+            build_coordinator = shard.build_coordinator if shard else Coordinator
+            coordinator = build_coordinator(context, run_engine, dns, assignment, setup)
             if on_start:
                 on_start(coordinator)
             finish = coordinator.run(on_tick)
@@ -114,6 +137,8 @@ def validate_request(request: CrawlRequest, is_new: bool) -> CrawlRequest:
     get_budget(request)
     build_fetch_settings(request)
     build_politeness(request)
+    if request.fetching.cookie_file:
+        read_cookie_file(request.fetching.cookie_file)
     build_worker_assignment(request.scheduling)
     parse_field_definitions(request.fields.fields)
     validate_database_url(request.workers.store)

@@ -39,6 +39,7 @@ class CrawlProgress(Struct, frozen=True):
     seconds: float
     pages_per_second: float
     worker_count: int
+    rendered: int = 0  # pages rendered in a browser
 
 
 def describe_low_disk(folder: Path) -> str:

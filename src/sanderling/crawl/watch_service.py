@@ -24,11 +24,12 @@ from sanderling.monitor.outbox import Outbox
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import WatchStore
 from sanderling.revisit.intervals import SHORTEST_INTERVAL, IntervalRule
-from sanderling.storage.collection import has_collection, open_collection_read_only
+from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import find_gone_pages_before, find_url_id
 from sanderling.urls.normalize import normalize_url
 
 POLL_SECONDS = 0.5
+MAX_BACKOFF_WAIT = 5.0  # seconds that a single check waits for hosts that all back off
 SLOW_TICK_SECONDS = 30.0  # between checks of active hours and of pages that are gone
 INTERVAL_OWNER = "watches"
 DELIVERY_SECONDS = 60.0  # at most, to send the messages of a single run
@@ -63,19 +64,21 @@ class WatchService:
         def start(coordinator: Coordinator) -> None:
             self.coordinator = coordinator
             self._apply_watches(coordinator)
+            if self.monitor and self.monitor.ident is None:  # not earlier: a new collection has no tables yet
+                self.monitor.start()
             if on_start:
                 on_start(coordinator)
 
         def tick(progress: CrawlProgress) -> None:
             self._handle_tick(progress)
+            if mode is RefreshMode.ONCE:
+                self._stop_if_backed_off(progress)
             if on_tick:
                 on_tick(progress)
 
-        if mode is RefreshMode.WATCH:
+        if mode is RefreshMode.CONTINUOUS:
             self.monitor = MonitorThread(self.folder, self.on_event, self.clock)
         monitor = self.monitor
-        if monitor:
-            monitor.start()
         try:
             summary = refresh(
                 self.folder,
@@ -87,7 +90,7 @@ class WatchService:
                 clock=self.clock,
             )
         finally:
-            if monitor:
+            if monitor and monitor.ident is not None:
                 monitor.stop()
             self.store.close()
         if monitor is None:
@@ -101,9 +104,9 @@ class WatchService:
         if self.monitor is not None and self.monitor.error is not None:
             coordinator.stop(FinishReason.INTERRUPTED)  # raised by MonitorThread.stop()
         if version != self.store_version:
-            self.store_version, watches = version, self.store.load_watches()
-            if watches != self.watches:
-                self.watches = watches
+            self.store_version = version
+            if self.store.have_watches_changed():
+                self.watches = self.store.load_watches()
                 self._apply_watches(coordinator)
         if not progress.waiting and not progress.in_flight:
             self._record_baselines()
@@ -111,6 +114,13 @@ class WatchService:
             self.next_slow_tick = self.clock() + SLOW_TICK_SECONDS
             self._postpone_inactive(coordinator)
             self._requeue_gone(coordinator)
+
+    def _stop_if_backed_off(self, progress: CrawlProgress) -> None:
+        """End a single run when all remaining hosts asked to wait: their pages stay due for the next run."""
+        if self.coordinator is None or progress.in_flight or not progress.waiting:
+            return
+        if self.coordinator.context.frontier.hosts.are_all_backed_off(self.clock() + MAX_BACKOFF_WAIT):
+            self.coordinator.stop(FinishReason.BACKED_OFF)
 
     def _apply_watches(self, coordinator: Coordinator) -> None:
         """Queue the pages of new watches, and set how often pages are checked."""
@@ -176,9 +186,6 @@ class MonitorThread(threading.Thread):
             self.error = error
 
     def _run(self) -> None:
-        while not has_collection(self.folder):
-            if self.stop_event.wait(POLL_SECONDS):
-                return
         store = WatchStore(self.folder)
         outbox = Outbox(store)
         deliverer = Deliverer(outbox, self.clock)
@@ -190,10 +197,11 @@ class MonitorThread(threading.Thread):
                 is_last = self.stop_event.wait(POLL_SECONDS)
                 if store.get_version() != version:
                     version = store.get_version()
-                    evaluator.load_watches()
+                    if store.have_watches_changed():
+                        evaluator.load_watches()
                 evaluator.evaluate_new_visits()
                 outbox.queue_messages(evaluator.watches, self.clock())
-                deliverer.step()
+                deliverer.run_for(POLL_SECONDS)
         deliverer.close()
         store.close()
 
@@ -216,8 +224,8 @@ def run_monitor_once(folder: Path, on_event: EventHandler, clock: Clock = system
         evaluator.evaluate_new_visits()
         outbox.queue_messages(evaluator.watches, clock())
     deadline = time.monotonic() + DELIVERY_SECONDS
-    while (deliverer.step() or deliverer.in_flight) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    while (deliverer.run_for(POLL_SECONDS) or deliverer.in_flight) and time.monotonic() < deadline:
+        pass
     deliverer.close()
     store.close()
 

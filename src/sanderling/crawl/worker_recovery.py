@@ -26,7 +26,7 @@ class WorkerRecovery:
         self.assignment = assignment
         self.pool = pool
         self.commit_results = commit_results
-        self.has_cancelled_all = False
+        self.has_canceled_all = False
 
     def remove_lost(self, worker: str) -> str:
         """Remove a dead worker and requeue its leases. Returns its place."""
@@ -74,7 +74,7 @@ class WorkerRecovery:
 
     def cancel_all(self) -> None:
         """Take back all tasks that are not in flight, once."""
-        if not self.has_cancelled_all:
-            self.has_cancelled_all = True
+        if not self.has_canceled_all:
+            self.has_canceled_all = True
             for worker in self.engine.list_workers():
                 self.engine.cancel_tasks(worker)

@@ -10,10 +10,13 @@ from msgspec import Struct
 from sanderling.clock import Clock, MonotonicClock, system_clock
 from sanderling.config.settings import AUTO_WORKERS, WorkerSettings
 from sanderling.crawl.dispatch import TemplateFilterBuilder
-from sanderling.crawl.request import AUTO_MAX_WORKERS, CrawlRequest, build_fetch_settings, count_workers
+from sanderling.crawl.request import AUTO_MAX_WORKERS, CrawlRequest, build_fetch_settings, count_workers, uses_cookies
 from sanderling.crawl.stop import CrawlLimits
 from sanderling.errors import UsageError
+from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.template_filter import has_parked_pages
+from sanderling.forms.form_recipes import load_recipes
+from sanderling.http.cookie_jar import read_cookie_file, update_jar
 from sanderling.models import Host
 from sanderling.workers.assignment.strategies import HOST_BOUND_STRATEGIES
 from sanderling.workers.assignment.strategy_registry import build_worker_assignment
@@ -24,6 +27,7 @@ from sanderling.workers.migrant.address import MigrantAddress
 from sanderling.workers.spawn import SpawnedProcess, spawn_workers
 from sanderling.workers.worker_engine import WorkerEngine
 
+COOKIE_JAR = "cookies.txt"  # in the folder of a collection, readable by its owner only
 MIGRANT_PENDING_TASKS = 4000  # tasks of one migrant: it streams pages
 
 
@@ -61,6 +65,10 @@ def open_engine(
     settings = msgspec.structs.replace(
         build_fetch_settings(request), archive_folder=str((folder / "archive").resolve())
     )
+    if settings.cookies:
+        settings = msgspec.structs.replace(settings, cookie_jar=str((folder / COOKIE_JAR).resolve()))
+        if not is_new:
+            prepare_cookies(request, settings)
     if request.uses_template_filter or (has_parked_pages(folder / WORKER_FOLDER) and not is_new):
         settings = msgspec.structs.replace(settings, parking_folder=str(folder / WORKER_FOLDER))
     if request.workers.engine == "ray":
@@ -74,6 +82,16 @@ def open_engine(
     for place, address in addresses.items():
         engine.migrant_sites |= dict.fromkeys(address.fetch_sites(), place)
     return engine
+
+
+def prepare_cookies(request: CrawlRequest, settings: FetchSettings) -> None:
+    """Add the cookies of the user to those of earlier runs, and log in by the recipes."""
+    if request.fetching.cookie_file:
+        update_jar(Path(settings.cookie_jar), read_cookie_file(request.fetching.cookie_file).values())
+    if request.scope.recipe and (logins := load_recipes(request.scope.recipe).logins):
+        from sanderling.forms.login import log_in  # rarely needed
+
+        log_in(logins, settings)
 
 
 def build_migrant_addresses(workers: WorkerSettings, folder: Path) -> dict[str, MigrantAddress]:
@@ -98,7 +116,7 @@ def build_assignment(request: CrawlRequest, engine: WorkerEngine, clock: Clock) 
     With cookies each host is bound to a worker, or it would see several clients.
     """
     scheduling = request.scheduling
-    if request.fetching.cookies and scheduling.schedule not in HOST_BOUND_STRATEGIES:
+    if uses_cookies(request) and scheduling.schedule not in HOST_BOUND_STRATEGIES:
         scheduling = msgspec.structs.replace(scheduling, schedule="consistent-hash")
     can_reach = engine.can_reach if isinstance(engine, LocalEngine) else None
     # A clock that is set back would make workers look silent.

@@ -86,6 +86,16 @@ def connect_private_sqlite(path: Path) -> Connection:
     return connect_sqlite(path)
 
 
+def open_united_sqlite(paths: Sequence[Path]) -> Connection:
+    """Attach SQLite files read-only, as `s0`, `s1` and so on."""
+    db = sqlite3.connect(":memory:", isolation_level=None, timeout=30, check_same_thread=False, uri=True)
+    _configure(db, writable=False)
+    for number, path in enumerate(paths):
+        mode = "?mode=ro" + "&immutable=1" * _is_immutable(path)
+        db.execute(f"ATTACH ? AS s{number}", (f"file:{quote_from_bytes(os.fsencode(path.resolve()))}{mode}",))
+    return db
+
+
 def open_memory_copy(path: Path) -> Connection:
     """Open an in-memory copy of a read-only database, for migration."""
     db = sqlite3.connect(":memory:", isolation_level=None)
@@ -271,5 +281,9 @@ def _load_old_versions(db: Connection) -> dict[str, int]:
 
 
 def has_table(db: Connection, name: str) -> bool:
-    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return db.execute(sql, (name,)).fetchone() is not None
+    """Return whether a table exists, or a view that unites the tables of shards."""
+    sql = (
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        " UNION ALL SELECT 1 FROM sqlite_temp_master WHERE name = ?"
+    )
+    return db.execute(sql, (name, name)).fetchone() is not None

@@ -29,6 +29,10 @@ TABLE_LIST = (
     "FROM sqlite_master WHERE type = 'table' AND name",
     "FROM pg_tables WHERE schemaname = current_schema() AND tablename",
 )
+VIEW_LIST = (
+    "FROM sqlite_temp_master WHERE name",
+    "FROM pg_views WHERE schemaname LIKE 'pg_temp%' AND viewname",
+)
 CREATE_HEX_FUNCTION = (
     "CREATE OR REPLACE FUNCTION hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1, 'hex') $$"
 )
@@ -42,7 +46,7 @@ def translate_sql(sql: str) -> str:
     if sql.lstrip().startswith("CREATE TABLE"):
         for pattern, word in COLUMN_TYPES:
             sql = re.sub(pattern, word, sql)
-    sql = sql.replace(*TABLE_LIST)
+    sql = sql.replace(*TABLE_LIST).replace(*VIEW_LIST)
     sql = re.sub(r"(?<![:\w]):([a-z_]+)\b", r"%(\1)s", sql.replace("%", "%%"))
     return sql.replace("?", "%s")
 
@@ -157,7 +161,11 @@ def _create_functions(raw_connection: Any) -> None:
 def acquire_coordinator_lock(db: PostgresConnection) -> None:
     """Lock the database until the connection closes. Raises CollectionError if locked."""
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
-    while not db.execute("SELECT pg_try_advisory_lock(?)", (COORDINATOR_LOCK_ID,)).fetchone()[0]:
+    sql = (  # shards are schemas of one database, each with a coordinator
+        "SELECT CASE current_schema() WHEN 'public' THEN pg_try_advisory_lock(?)"
+        " ELSE pg_try_advisory_lock(?, hashtext(current_schema())) END"
+    )
+    while not db.execute(sql, (COORDINATOR_LOCK_ID, COORDINATOR_LOCK_ID)).fetchone()[0]:
         if time.monotonic() < deadline:
             time.sleep(0.1)
             continue

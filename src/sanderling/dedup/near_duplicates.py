@@ -91,8 +91,8 @@ class IncrementalPairing:
     """Pairs pages during a first crawl."""
 
     def __init__(self, db: Connection) -> None:
-        is_first = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is None
-        self._index = OriginalIndex() if is_first else None
+        self._is_deferred = db.execute("SELECT 1 FROM pages LIMIT 1").fetchone() is not None
+        self._index: OriginalIndex | None = None  # takes 6 MB; made with the first page
         self._pairs: list[NearDuplicatePair] = []
         self._lookup_count = 0
 
@@ -100,7 +100,8 @@ class IncrementalPairing:
         """Pair new pages (page, sketch). A large crawl is deferred to `find_pairs`."""
         if self._lookup_count > MAX_INCREMENTAL_PAGES:
             self.defer()
-        if self._index is not None:
+        if not self._is_deferred:
+            self._index = self._index or OriginalIndex()
             self._lookup_count += len(sketches)
             self._pairs += _pair_pages(
                 self._index, [(url, int.from_bytes(sketch, "little")) for url, sketch in sketches]
@@ -108,11 +109,11 @@ class IncrementalPairing:
 
     def defer(self) -> None:
         """Leave pairing to `find_pairs`, e.g. if a page was fetched again."""
-        self._index, self._pairs = None, []
+        self._is_deferred, self._index, self._pairs = True, None, []
 
     def get_update(self, db: Connection) -> PairUpdate | None:
         """Return the pairs. None: call `find_pairs`."""
-        if self._index is None or db.execute(COUNT_SKETCHES).fetchone() != (self._lookup_count,):
+        if self._is_deferred or db.execute(COUNT_SKETCHES).fetchone() != (self._lookup_count,):
             return None
         (last_visit_id,) = db.execute("SELECT coalesce(max(visit), 0) FROM pages").fetchone()
         return PairUpdate(last_visit_id, self._lookup_count, [], self._pairs)

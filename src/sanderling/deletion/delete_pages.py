@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from sanderling.clock import system_clock
 from sanderling.db.connection import apply_migrations, connect_sqlite, transaction
-from sanderling.db.schema import changes, dedup, frontier, revisit, storage
+from sanderling.db.schema import changes, dedup, forms, frontier, revisit, storage
 from sanderling.deletion.page_deleter import (
     DeletionOptions,
     PageDeleter,
@@ -48,7 +48,8 @@ from sanderling.warc.warc_reader import read_single_record
 from sanderling.workers.manager import WORKER_FOLDER
 
 PAGE_COLUMNS = (
-    *frontier.PAGE_COLUMNS, *dedup.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *storage.PAGE_COLUMNS, *revisit.PAGE_COLUMNS
+    *frontier.PAGE_COLUMNS, *dedup.PAGE_COLUMNS, *changes.PAGE_COLUMNS, *storage.PAGE_COLUMNS, *revisit.PAGE_COLUMNS,
+    *forms.PAGE_COLUMNS,
 )  # fmt: skip
 TEMPLATE_INDEX_GLOB = "structure.db*"  # derived data, rebuilt on demand
 SEARCH_INDEX_FOLDER = "index"

@@ -15,7 +15,13 @@ from sanderling.errors import UsageError
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import StoredCollection, open_collection, open_collection_read_only
 from sanderling.storage.reports import StoredVersionRow
-from sanderling.storage.retention import PruneSelection, RetentionRule, drop_records, select_versions
+from sanderling.storage.retention import (
+    PruneSelection,
+    RetentionRule,
+    drop_records,
+    load_dropped_versions,
+    select_versions,
+)
 from sanderling.storage.seals import seal_again
 from sanderling.warc.cdxj_index import delete_index, open_cdxj_index, remove_entries
 from sanderling.warc.erase import erase_records, find_visit_extent, merge_locations
@@ -23,11 +29,12 @@ from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
 
 CHUNK_VERSIONS = 500
-PENDING_BLOB = "pruning"  # row of the table blobs
+PENDING_BLOB = "pruning"  # row of the table blobs: records of a chunk to erase
+FILES_BLOB = "pruning-files"  # row of the table blobs: names of changed files, until indexes and seals are updated
 
 
 class PruneReport(Struct):
-    """What a call pruned, or would prune."""
+    """Counts of pruned and kept versions."""
 
     pruned: int = 0
     bytes: int = 0  # of erased records, compressed
@@ -38,7 +45,7 @@ class PruneReport(Struct):
 
 
 def preview_pruning(folder: Path, rule: RetentionRule, max_examples: int = 20) -> PruneReport:
-    """Return what `prune_versions` would do. Changes nothing."""
+    """Count the versions that `prune_versions` would erase. Changes nothing."""
     _check_rule(rule)
     with open_collection_read_only(folder) as collection:
         selection = select_versions(collection.db, rule)
@@ -59,21 +66,25 @@ def prune_versions(
     with open_collection(folder) as collection:
         if (collection.archive_folder / REMOTE_ADDRESS_FILE).exists():
             raise UsageError("versions in a remote archive (--archive) cannot be pruned")
-        pending = load_pending(collection.db)
+        interrupted, pending = _load_changed_files(collection.db), load_pending(collection.db)
         if pending is not None:
             _erase(collection, pending, clock())
         selection = select_versions(collection.db, rule)
-        report, places = _build_report(selection), set[tuple[str, int]]()
-        for start in range(0, len(selection.pruned), CHUNK_VERSIONS):
-            chunk = selection.pruned[start : start + CHUNK_VERSIONS]
-            erased = _prune_chunk(collection, chunk, clock())
+        report, places, files = _build_report(selection), set[tuple[str, int]](), set(interrupted or ())
+        rows = selection.pruned + selection.unchanged
+        for start in range(0, len(rows), CHUNK_VERSIONS):
+            chunk = rows[start : start + CHUNK_VERSIONS]
+            files |= {row.place.file for row in chunk}
+            erased = _prune_chunk(collection, chunk, files, clock())
             places |= {(row.place.file, row.place.offset) for row in chunk}
-            report.pruned += len(chunk)
+            report.pruned = min(start + len(chunk), len(selection.pruned))
             report.bytes += sum(place.length for place in erased)
             on_chunk(report)
-        _update_index(collection, places, is_resumed=pending is not None)
-        files = {file for file, _ in places} | {place.file for place in pending or ()}
-        seal_again(collection.archive_folder, files, clock(), "prune")
+        if files:
+            _update_indexes(collection, places, is_resumed=interrupted is not None)
+            seal_again(collection.archive_folder, files, clock(), "prune")
+            with transaction(collection.db):
+                collection.db.execute("DELETE FROM blobs WHERE name = ?", (FILES_BLOB,))
     return report
 
 
@@ -86,12 +97,18 @@ def _build_report(selection: PruneSelection) -> PruneReport:
     return PruneReport(kept=selection.kept, held=selection.held, shared=selection.shared)
 
 
-def _prune_chunk(collection: StoredCollection, chunk: list[StoredVersionRow], now: float) -> list[RecordLocation]:
+def _prune_chunk(
+    collection: StoredCollection, chunk: list[StoredVersionRow], files: set[str], now: float
+) -> list[RecordLocation]:
     extents = [find_visit_extent(collection.archive_folder, row.place) for row in chunk]
     places = merge_locations(extent for extent in extents if extent is not None)
     with transaction(collection.db):
         drop_records(collection.db, [row.visit_id for row in chunk])
-        collection.db.execute("INSERT INTO blobs VALUES (?, ?)", (PENDING_BLOB, msgpack.encode(places)))
+        collection.db.execute("DELETE FROM blobs WHERE name = ?", (FILES_BLOB,))
+        collection.db.executemany(
+            "INSERT INTO blobs VALUES (?, ?)",
+            [(PENDING_BLOB, msgpack.encode(places)), (FILES_BLOB, msgpack.encode(sorted(files)))],
+        )
     _erase(collection, places, now)
     return places
 
@@ -105,14 +122,28 @@ def _erase(collection: StoredCollection, places: list[RecordLocation], now: floa
 
 def load_pending(db: Connection) -> list[RecordLocation] | None:
     """Return the records that an interrupted call has still to erase, or None."""
-    row = db.execute("SELECT value FROM blobs WHERE name = ?", (PENDING_BLOB,)).fetchone()
-    return msgpack.decode(row[0], type=list[RecordLocation]) if row else None
+    value = _load_blob(db, PENDING_BLOB)
+    return None if value is None else msgpack.decode(value, type=list[RecordLocation])
 
 
-def _update_index(collection: StoredCollection, places: set[tuple[str, int]], *, is_resumed: bool) -> None:
+def _load_changed_files(db: Connection) -> set[str] | None:
+    value = _load_blob(db, FILES_BLOB)
+    return None if value is None else msgpack.decode(value, type=set[str])
+
+
+def _load_blob(db: Connection, name: str) -> bytes | None:
+    row = db.execute("SELECT value FROM blobs WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def _update_indexes(collection: StoredCollection, places: set[tuple[str, int]], *, is_resumed: bool) -> None:
+    from sanderling.search.index_rewrite import rewrite_search_index  # imports the search engine
+
     if is_resumed:
         delete_index(collection.cdxj_folder)
-    elif places:
+    else:
         remove_entries(collection.cdxj_folder, lambda entry: (entry.location.file, entry.location.offset) in places)
     committed = PageCatalog(collection.db).load_committed_lengths()
     open_cdxj_index(collection.cdxj_folder, collection.archive_folder, committed).close()
+    dropped = load_dropped_versions(collection.db)
+    rewrite_search_index(collection.folder / "index", lambda url, at: (url, at) in dropped)

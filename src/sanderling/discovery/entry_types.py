@@ -16,6 +16,7 @@ class SitemapKind(StrEnum):
     RSS = "rss"  # 0.9x, 1.0 and 2.0
     ATOM = "atom"
     JSON = "json"  # jsonfeed.org
+    MARKDOWN = "markdown"  # llms.txt
     UNKNOWN = "unknown"
 
 

@@ -9,6 +9,7 @@ from sanderling.discovery.entry_builder import WHITESPACE, EntryBuilder
 from sanderling.discovery.entry_types import SitemapEntry, SitemapKind, SitemapLimits, SitemapProblem, SitemapReport
 from sanderling.discovery.feeds import LOC_LIMIT, JsonFeedParser, is_http_url
 from sanderling.discovery.gunzip import GzipUnpacker
+from sanderling.discovery.llms_txt import MarkdownListParser
 from sanderling.discovery.xml_scanner import XmlScanner
 from sanderling.html.encoding import detect_encoding
 
@@ -29,7 +30,7 @@ class SitemapParser:
         self._gunzip = GzipUnpacker()
         self._builder = EntryBuilder(self._limits, self.problems)
         self._scanner = XmlScanner(self._builder)
-        self._text_parser: _UrlListParser | JsonFeedParser | None = None
+        self._text_parser: _UrlListParser | JsonFeedParser | MarkdownListParser | None = None
         self._decoder: codecs.IncrementalDecoder | None = None
         self._buffer: list[bytes] = []
         self._buffered_bytes = 0
@@ -97,6 +98,8 @@ class SitemapParser:
         """Detect the format. Returns the text without server warnings before the XML."""
         if text.startswith("{"):
             self._text_parser = JsonFeedParser(self.problems)
+        elif text.startswith("# "):
+            self._text_parser = MarkdownListParser(self.problems)
         elif text and not text.startswith("<"):
             if (match := _XML_START(text[:HEAD_BYTES])) and not is_http_url(text):
                 self.problems[SitemapProblem.NOT_WELL_FORMED] += 1

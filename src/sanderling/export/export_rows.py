@@ -13,11 +13,14 @@ from sanderling.changes.versions import list_versions
 from sanderling.config.time_format import format_iso
 from sanderling.errors import CollectionError, UsageError
 from sanderling.export.field_history import build_field_row, load_field_history
+from sanderling.fetch.usage_preferences import describe_usage
+from sanderling.frontier.hosts import HostStore
 from sanderling.monitor.page_fields import FieldDefinition, extract_fields
-from sanderling.storage.collection import StoredCollection
+from sanderling.storage.collection import StoredCollection, get_robots_agent
 from sanderling.storage.link_graph import load_outgoing_links
 from sanderling.storage.page_json import build_page_object
 from sanderling.storage.queries import CatalogRow, load_pages, load_stored_record, load_urls
+from sanderling.urls.normalize import get_host
 from sanderling.urls.scope import is_wildcard_match
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
@@ -37,6 +40,7 @@ class ExportQuery(Struct, frozen=True):
     since: float = 0.0  # pages visited, versions stored, and changes found since then
     fields: tuple[FieldDefinition, ...] = ()
     urls: frozenset[str] | None = None  # only these; None: all
+    usage: bool = False  # with the purposes that the owner denies
 
     @property
     def has_content(self) -> bool:
@@ -53,6 +57,8 @@ def validate_query(query: ExportQuery) -> ExportQuery:
         raise UsageError(f"cannot export {query.what!r}; choose from {', '.join(EXPORT_KINDS)}")
     if query.text not in ("", *TEXT_FORMATS):
         raise UsageError(f"unknown text format {query.text!r}; choose from {', '.join(TEXT_FORMATS)}")
+    if query.usage and query.what != "pages":
+        raise UsageError("--usage belongs to pages; export pages with it")
     if query.what == "fields" and (query.text or query.data):
         raise UsageError("values of fields have no page content; export pages or versions with text and data")
     if query.what in ("links", "changes") and query.has_content:
@@ -93,6 +99,10 @@ def _build_page_rows(collection: StoredCollection, page: CatalogRow, query: Expo
 def build_page_row(collection: StoredCollection, page: CatalogRow, query: ExportQuery) -> Row:
     """Return the row of a page with the requested content of its last response."""
     row = build_page_object(page)
+    if query.usage:
+        robots = HostStore(collection.db).get_robots(get_host(page.url))
+        record = _load_record(collection, page)
+        row["denied_usage"] = describe_usage(robots, get_robots_agent(collection.db), page.url, record)
     if query.has_content:
         row |= read_content(_load_record(collection, page), page.url, query)
     return row

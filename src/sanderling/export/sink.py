@@ -29,7 +29,8 @@ from sanderling.models import Outcome
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import PageEvent, load_page_events
 from sanderling.storage.page_json import build_page_object
-from sanderling.storage.queries import CatalogRow, find_last_visit_id, load_pages
+from sanderling.storage.queries import CatalogRow, load_pages
+from sanderling.storage.reports import get_last_visit_id
 from sanderling.urls.scope import is_wildcard_match
 
 BATCH_VISITS = 500
@@ -105,7 +106,7 @@ class SinkFollower:
 
     def write_next(self, sink: Sink) -> int | None:
         """Write the next batch. Returns the number of rows, or None if the sink has all visits."""
-        state, last = self.state, find_last_visit_id(self.collection.db)
+        state, last = self.state, get_last_visit_id(self.collection.db)
         cursor = sink.load_cursor()
         if cursor is not None:
             state.cursor = cursor
@@ -124,7 +125,7 @@ class SinkFollower:
 
     def count_pending(self) -> int:
         """Return the number of visits that the sink does not have."""
-        return max(0, find_last_visit_id(self.collection.db) - self.state.cursor)
+        return max(0, get_last_visit_id(self.collection.db) - self.state.cursor)
 
     def _build_rows(self, since: int, until: int) -> Iterator[Row]:
         """Yield the last event of each page with its present state, in the order of visits."""

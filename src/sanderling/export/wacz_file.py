@@ -6,11 +6,11 @@ The WARC files are copied unchanged and uncompressed, so that replay in a browse
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from gzip import compress
-from hashlib import sha256
-from itertools import islice
+from hashlib import file_digest, sha256
+from itertools import groupby, islice
 from os import replace as replace_file
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,17 +21,18 @@ from msgspec import Struct, field
 from sanderling import __version__
 from sanderling.clock import Clock, system_clock
 from sanderling.config.time_format import format_iso
-from sanderling.errors import UsageError, build_write_error
+from sanderling.errors import CollectionError, UsageError, build_write_error
 from sanderling.export.row_files import PART_SUFFIX, encode_json_row
 from sanderling.http.content_type import HTML_TYPES
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_pages
-from sanderling.warc.cdxj import REVISIT_MIME
+from sanderling.warc.cdxj import REVISIT_MIME, build_entry, parse_entry
 from sanderling.warc.cdxj_lines import iterate_index_lines
 from sanderling.warc.remote import open_warc_file
 from sanderling.warc.signature import sign_digest
+from sanderling.warc.warc_reader import read_single_record
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -49,33 +50,45 @@ class _Capture(Struct):
     url: str
     mime: str = ""
     digest: str = ""
+    filename: str = ""
 
 
 _decode_capture = msgspec.json.Decoder(_Capture).decode
 
 
 class WaczOptions(Struct, frozen=True):
-    """What a WACZ file says about itself."""
+    """Title, signature, and size of WACZ files."""
 
     title: str = ""  # empty: the first seed
     signing_key: "EllipticCurvePrivateKey | None" = None  # None: not signed
+    part_bytes: int = 0  # WARC bytes of each of several files; 0: one file
     clock: Clock = system_clock
     on_file: Callable[[str, int], None] = lambda _name, _length: None  # called before a WARC file is copied
 
 
 class WaczSummary(Struct):
-    """What was written."""
+    """Counts of written records."""
 
     warc_files: int = 0
     captures: int = 0
     pages: int = 0
     bytes: int = 0
+    parts: list[str] = []
+
+
+class _Part(Struct, frozen=True):
+    """The WARC files of a WACZ file, with their lengths. The first of several parts lists the pages."""
+
+    files: dict[str, int]
+    number: int = 1
+    count: int = 1
 
 
 class _Package(Struct):
     """A ZIP file that is being written, and the entry of each of its files in the data package."""
 
     zip: zipfile.ZipFile
+    part: _Part
     resources: list[dict[str, object]] = field(default_factory=list)
 
     def add(self, path: str, parts: Iterable[bytes], length: int = 0, *, is_compressed: bool = False) -> None:
@@ -101,42 +114,87 @@ class _Package(Struct):
 
 
 def write_wacz(collection: StoredCollection, path: Path, options: WaczOptions | None = None) -> WaczSummary:
-    """Write all committed records of a collection. The file appears only when it is complete."""
+    """Write all committed records of a collection. The file appears only when it is complete.
+
+    With `part_bytes`, `NAME-1.wacz`, `NAME-2.wacz` ... are written, and `NAME.json`, which lists them (multi-WACZ).
+    """
+    options, summary = options or WaczOptions(), WaczSummary()
+    groups = _group_files(PageCatalog(collection.db).load_committed_lengths(), options.part_bytes)
+    if not groups:
+        raise UsageError(f"{collection.folder} has no records to export")
+    if not options.part_bytes:
+        _write_file(collection, path, _Part(groups[0]), options, summary)
+        return summary
+    listed = []
+    for number, group in enumerate(groups, 1):
+        part = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        _write_file(collection, part, _Part(group, number, len(groups)), options, summary)
+        summary.parts.append(part.name)
+        listed.append(_describe_part(part))
+    contents = {"profile": "multi-wacz-package", "title": _choose_title(collection, options), "resources": listed}
+    with _replace_file(path.with_suffix(".json")) as list_file:
+        list_file.write_text(json.dumps(contents, indent=2))
+    return summary
+
+
+def _group_files(committed: Mapping[str, int], part_bytes: int) -> list[dict[str, int]]:
+    """Return WARC files with their lengths, in groups of at most so many bytes or of a single file."""
+    groups: list[dict[str, int]] = []
+    for name, length in sorted((name, length) for name, length in committed.items() if length):
+        if not groups or (part_bytes and sum(groups[-1].values()) + length > part_bytes):
+            groups.append({})
+        groups[-1][name] = length
+    return groups
+
+
+def _describe_part(path: Path) -> dict[str, object]:
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "path": path.name, "hash": f"sha256:{digest}", "bytes": path.stat().st_size}
+
+
+def _write_file(
+    collection: StoredCollection, path: Path, contents: _Part, options: WaczOptions, summary: WaczSummary
+) -> None:
+    with (
+        _replace_file(path) as part,
+        tempfile.TemporaryDirectory(prefix=".wacz-", dir=path.parent) as scratch,
+        zipfile.ZipFile(part, "w") as zip_file,
+    ):
+        _write_package(collection, _Package(zip_file, contents), options, Path(scratch), summary)
+    summary.bytes += path.stat().st_size
+
+
+@contextmanager
+def _replace_file(path: Path) -> Iterator[Path]:
+    """Yield the name to write to. The file gets its own name when it is complete."""
     part = Path(f"{path}{PART_SUFFIX}")
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix=".wacz-", dir=path.parent) as scratch,
-            zipfile.ZipFile(part, "w") as zip_file,
-        ):
-            summary = _write_package(collection, _Package(zip_file), options or WaczOptions(), Path(scratch))
-        summary.bytes = part.stat().st_size
+        yield part
         replace_file(part, path)
     except OSError as error:
         raise build_write_error(path, error) from None
     finally:
         with suppress(OSError):
             part.unlink()
-    return summary
 
 
-def _write_package(collection: StoredCollection, package: _Package, options: WaczOptions, scratch: Path) -> WaczSummary:
-    committed = PageCatalog(collection.db).load_committed_lengths()
-    summary = WaczSummary()
-    for name, length in sorted(committed.items()):
-        if length:
-            options.on_file(name, length)
-            parts = _read_file(collection.archive_folder, name, length)
-            package.add(f"archive/{name}", parts, length)
-            summary.warc_files += 1
-    if not summary.warc_files:
-        raise UsageError(f"{collection.folder} has no records to export")
+def _write_package(
+    collection: StoredCollection, package: _Package, options: WaczOptions, scratch: Path, summary: WaczSummary
+) -> None:
+    for name, length in package.part.files.items():
+        options.on_file(name, length)
+        package.add(f"archive/{name}", _read_file(collection.archive_folder, name, length), length)
+        summary.warc_files += 1
     blocks: list[bytes] = []
+    committed = PageCatalog(collection.db).load_committed_lengths()
     lines = iterate_index_lines(collection.cdxj_folder, collection.archive_folder, committed, scratch)
-    package.add_generated(INDEX_NAME, _compress_blocks(_drop_confirmations(lines), blocks, summary), scratch)
+    kept = _drop_confirmations(lines, collection.archive_folder)
+    entries = (line for line in kept if _decode_capture(line.split(b" ", 2)[2]).filename in package.part.files)
+    package.add_generated(INDEX_NAME, _compress_blocks(entries, blocks, summary), scratch)
     package.add(BLOCKS_NAME, blocks, is_compressed=True)
-    package.add_generated(PAGES_NAME, _build_page_lines(collection, summary), scratch, is_compressed=True)
+    package.add_generated(PAGES_NAME, _build_page_lines(collection, summary, package.part), scratch, is_compressed=True)
     _write_data_package(collection, package, options)
-    return summary
 
 
 def _read_file(folder: Path, name: str, length: int) -> Iterator[bytes]:
@@ -147,21 +205,36 @@ def _read_file(folder: Path, name: str, length: int) -> Iterator[bytes]:
             yield data
 
 
-def _drop_confirmations(lines: Iterable[bytes]) -> Iterator[bytes]:
+def _drop_confirmations(lines: Iterable[bytes], archive_folder: Path) -> Iterator[bytes]:
     """Leave out the entries of 304 responses, which have their own time but the place of an earlier record.
 
-    wabac.js rejects a record whose date is not that of its entry. Bodies are stored once, so that a digest that comes
-    again is either a `revisit` record or such an entry.
+    wabac.js rejects them. A digest that comes again is a `revisit` record or such an entry; within one second, only the
+    record that it points to tells.
     """
-    current_key, seen = b"", set[tuple[str, str]]()
-    for line in lines:
-        key, _, encoded = line.split(b" ", 2)
-        if key != current_key:
-            current_key, seen = key, set()
-        capture = _decode_capture(encoded)
-        if capture.mime == REVISIT_MIME or not capture.digest or (capture.url, capture.digest) not in seen:
-            yield line
-        seen.add((capture.url, capture.digest))
+    for _, of_url in groupby(lines, lambda line: line.split(b" ", 1)[0]):
+        seen = set[tuple[str, str]]()
+        for _, of_second in groupby(of_url, lambda line: line.split(b" ", 2)[1]):
+            captures = [(line, _decode_capture(line.split(b" ", 2)[2])) for line in of_second]
+            revisits = {(one.url, one.digest) for _, one in captures if one.mime == REVISIT_MIME}
+            for line, capture in captures:
+                body = (capture.url, capture.digest)
+                if (
+                    capture.mime == REVISIT_MIME
+                    or not capture.digest
+                    or (body not in seen and (body not in revisits or _has_own_record(line, archive_folder)))
+                ):
+                    yield line
+                seen.add(body)
+
+
+def _has_own_record(line: bytes, archive_folder: Path) -> bool:
+    """Return whether the record of an entry has its URL and time; False if it cannot be read."""
+    try:
+        entry = parse_entry(line)
+        own = build_entry(read_single_record(archive_folder, entry.location, 0))
+    except CollectionError:
+        return False
+    return own is not None and (own.url, own.captured_at) == (entry.url, entry.captured_at)
 
 
 def _compress_blocks(lines: Iterable[bytes], blocks: list[bytes], summary: WaczSummary) -> Iterator[bytes]:
@@ -180,8 +253,10 @@ def _compress_blocks(lines: Iterable[bytes], blocks: list[bytes], summary: WaczS
         yield member
 
 
-def _build_page_lines(collection: StoredCollection, summary: WaczSummary) -> Iterator[bytes]:
+def _build_page_lines(collection: StoredCollection, summary: WaczSummary, part: _Part) -> Iterator[bytes]:
     yield b'{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}\n'
+    if part.number > 1:
+        return
     html_types = ",".join(f"'{name}'" for name in sorted(HTML_TYPES))
     where = f"p.status BETWEEN 200 AND 299 AND p.mime IN ({html_types})"
     for page in load_pages(collection.db, where):
@@ -199,11 +274,11 @@ def _build_page_lines(collection: StoredCollection, summary: WaczSummary) -> Ite
 
 
 def _write_data_package(collection: StoredCollection, package: _Package, options: WaczOptions) -> None:
-    seeds, created = CollectionMeta(collection.db).seeds, _format_time(options.clock())
+    created, part = _format_time(options.clock()), package.part
     contents = {
         "profile": "data-package",
         "wacz_version": WACZ_VERSION,
-        "title": options.title or (seeds[0] if seeds else collection.folder.name),
+        "title": _choose_title(collection, options) + (f" ({part.number} of {part.count})" if part.count > 1 else ""),
         "created": created,
         "software": f"sanderling {__version__}",
         "resources": package.resources,
@@ -215,6 +290,10 @@ def _write_data_package(collection: StoredCollection, package: _Package, options
         signature["signedData"] = sign_digest(digest, created, options.signing_key)
     package.add("datapackage.json", [encoded], is_compressed=True)
     package.add("datapackage-digest.json", [json.dumps(signature, indent=2).encode()], is_compressed=True)
+
+
+def _choose_title(collection: StoredCollection, options: WaczOptions) -> str:
+    return options.title or next(iter(CollectionMeta(collection.db).seeds), collection.folder.name)
 
 
 def _format_time(at: float) -> str:

@@ -4,6 +4,7 @@ import os
 import re
 import select
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sanderling.fetch.curl_transfer import (
 )
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
+from sanderling.http.cookie_jar import load_jar, update_jar
 
 CA_BUNDLE_PATHS = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch
@@ -125,6 +127,7 @@ class CurlClient:
             self._cookie_share = pycurl.CurlShare()
             self._cookie_share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
             self._options.append((pycurl.SHARE, self._cookie_share))
+            self._loader = self._load_cookies()
         self._idle_transfers: list[CurlTransfer] = []
         self._active_transfers: dict[Any, CurlTransfer] = {}
         self._poller: Any = POLLER()
@@ -135,6 +138,23 @@ class CurlClient:
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * settings.max_in_flight)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+
+    def _load_cookies(self) -> Any:
+        """Load the cookie jar into the cookies that all handles share. Returns the handle that reads them again."""
+        loader = pycurl.Curl()
+        loader.setopt(pycurl.SHARE, self._cookie_share)
+        loader.setopt(pycurl.COOKIEFILE, "")
+        self._loaded_cookies = load_jar(Path(self._settings.cookie_jar)) if self._settings.cookie_jar else []
+        for line in self._loaded_cookies:
+            loader.setopt(pycurl.COOKIELIST, line.encode())
+        return loader
+
+    def _save_cookies(self) -> None:
+        if self._settings.cookie_jar:
+            lines = [str(line) for line in self._loader.getinfo(pycurl.INFO_COOKIELIST)]
+            with suppress(OSError):  # the folder may be of another machine
+                update_jar(Path(self._settings.cookie_jar), lines, self._loaded_cookies)
+        self._loader.close()
 
     def has_capacity(self, pending_responses: int = 0) -> bool:
         return (
@@ -220,6 +240,7 @@ class CurlClient:
         self._idle_transfers.clear()
         self._multi.close()
         if self._cookie_share is not None:
+            self._save_cookies()
             self._cookie_share.close()
 
     def _watch_socket(self, event: int, fd: int, _multi: Any, _data: Any) -> None:

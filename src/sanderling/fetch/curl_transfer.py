@@ -9,6 +9,7 @@ from sanderling.config.redact import redact_address_password
 from sanderling.fetch.address_guard import is_global
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
+from sanderling.http.cookie_jar import mask_cookie
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import Reason
 
@@ -135,7 +136,7 @@ class CurlTransfer:
         if self.head_size > self.max_head:
             self.abort_reason = Reason.TOO_MANY_HEADERS
             return ABORT_TRANSFER
-        self.head_lines.append(line)
+        self.head_lines.append(mask_cookie(line) if self.settings.cookies else line)
         return None
 
     def _is_accepted_type(self) -> bool:

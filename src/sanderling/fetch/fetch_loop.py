@@ -30,8 +30,8 @@ from sanderling.fetch.robots import (
     waive_robots_rules,
 )
 from sanderling.fetch.template_filter import open_template_matcher
-from sanderling.fetch.transport import FetchRequest, FetchResponse, TransportFactory
-from sanderling.fetch.usage_preferences import find_denial, skip_denied_visit
+from sanderling.fetch.transport import FetchRequest, FetchResponse, TransportFactory, build_post_request
+from sanderling.fetch.usage_preferences import append_policy, find_denial, skip_denied_visit
 from sanderling.http.request_signing import build_request_signer
 from sanderling.models import FetchBatch, FetchTask, Heartbeat, Host, Outcome, Reason, Visit, WorkerReport
 from sanderling.urls.normalize import get_host
@@ -77,7 +77,7 @@ class FetchLoop:
         self._responses: deque[FetchResponse] = deque()  # not processed yet
         self._cookie_retried: set[int] = set()  # tasks that were retried once with a new cookie
         self._template_matcher = open_template_matcher(settings.parking_folder)
-        self._sign = build_request_signer(settings.signing_key, settings.signature_agent, clock)
+        self._sign = build_request_signer(settings.signing_key, settings.signature_agent, clock, settings.bearer)
         self._announced_token = 0  # of the suspect task that was announced last
         self._is_isolated = False  # a suspect task is in flight, and nothing else
 
@@ -209,14 +209,13 @@ class FetchLoop:
                 return
 
     def _build_request(self, host_queue: HostQueue, task: FetchTask, url: str, now: float) -> FetchRequest:
-        pending, headers = (
-            PendingRequest(host_queue, now, task),
-            build_conditional_headers(task.etag, task.last_modified),
-        )
+        pending = PendingRequest(host_queue, now, task)
+        headers = build_conditional_headers(task.etag, task.last_modified)
         limits = self._settings.get_max_body(task.role), self._settings.timeout
         is_fresh = host_queue.should_use_fresh_connection(task)
         request = FetchRequest(url, host_queue.endpoint, pending, headers, *limits, uses_fresh_connection=is_fresh)
-        return structs.replace(request, headers=self._sign(host_queue.host))
+        request = structs.replace(request, headers=self._sign(host_queue.host))
+        return build_post_request(request, self._settings.post_forms)
 
     def _is_allowed(self, rules: RobotsRules, url: str) -> bool:
         return rules.is_allowed(url)
@@ -226,8 +225,8 @@ class FetchLoop:
         endpoint = host_queue.endpoint if get_host(url) == host_queue.host else parse_endpoint(get_host(url))
         host_queue.is_fetching_robots = True
         host_queue.mark_started(now)
-        pending, timeout = PendingRequest(host_queue, now), self._settings.robots_timeout
-        request = FetchRequest(url, endpoint, pending, (), MAX_BODY_BYTES, timeout, truncates_body=True)
+        limits = MAX_BODY_BYTES, self._settings.robots_timeout
+        request = FetchRequest(url, endpoint, PendingRequest(host_queue, now), (), *limits, truncates_body=True)
         self._transport.start(structs.replace(request, headers=self._sign(endpoint.host)))
 
     def _handle_response(self, response: FetchResponse) -> None:
@@ -263,20 +262,23 @@ class FetchLoop:
         self._report.visits.append(visit if matcher is None else matcher.park_unless_matching(visit))
         host_queue.failures = host_queue.failures + 1 if visit.reason in HOST_FAILURE_REASONS else 0
         if visit.reason is Reason.RATE_LIMITED or host_queue.failures >= MAX_HOST_FAILURES:
-            self._report.add_unfetched(
-                host_queue.drain(), Outcome.RETURNED, visit.reason, visit.detail, visit.retry_after
-            )
+            tasks, detail = host_queue.drain(), visit.detail
+            self._report.add_unfetched(tasks, Outcome.RETURNED, visit.reason, detail, visit.retry_after)
 
     def _process_robots(self, host_queue: HostQueue, response: FetchResponse, started_at: float) -> None:
-        now = self._clock()
-        host_queue.is_fetching_robots = False
-        parsed = parse_robots_response(host_queue.host, response, host_queue.robots_redirects, now)
-        if isinstance(parsed, str) and self._can_follow(parsed):
-            host_queue.robots_url, host_queue.robots_redirects = parsed, host_queue.robots_redirects + 1
+        now, host_queue.is_fetching_robots = self._clock(), False
+        if host_queue.draft is None:
+            parsed = parse_robots_response(host_queue.host, response, host_queue.robots_redirects, now)
+            if isinstance(parsed, str) and self._can_follow(parsed):
+                host_queue.robots_url, host_queue.robots_redirects = parsed, host_queue.robots_redirects + 1
+                return
+            robots = build_unreachable_robots(host_queue.host, now) if isinstance(parsed, str) else parsed
+            if not host_queue.endpoint.setting_names.isdisjoint(self._settings.own_hosts):
+                robots = waive_robots_rules(robots, self._agent)
+        else:
+            robots = append_policy(host_queue.draft, response.request.url, response)
+        if host_queue.request_policies(robots, self._settings.purpose):
             return
-        robots = build_unreachable_robots(host_queue.host, now) if isinstance(parsed, str) else parsed
-        if not host_queue.endpoint.setting_names.isdisjoint(self._settings.own_hosts):
-            robots = waive_robots_rules(robots, self._agent)
         self._report.robots.append(robots)
         if robots.is_reachable:
             host_queue.set_robots(robots, self._agent)
@@ -288,13 +290,11 @@ class FetchLoop:
             self._report.add_unfetched(host_queue.drain(), Outcome.RETURNED, Reason.ROBOTS_UNREACHABLE, detail, delay)
 
     def _can_follow(self, url: str) -> bool:
-        if not self._settings.proxy or self._settings.allow_private:
-            return True
-        return can_request_by_name(parse_endpoint(get_host(url)).hostname)
+        settings, name = self._settings, parse_endpoint(get_host(url)).hostname
+        return not settings.proxy or settings.allow_private or can_request_by_name(name)
 
     def _cancel_request(self, pending: PendingRequest) -> None:
         pending.host_queue.in_flight -= 1
-        self._is_isolated = False
-        pending.host_queue.is_fetching_robots = False
+        self._is_isolated = pending.host_queue.is_fetching_robots = False
         if pending.task is not None:
             self._report.add_unfetched([pending.task], Outcome.RETURNED)

@@ -25,7 +25,9 @@ class FetchSettings(Struct, frozen=True):
     headers: tuple[str, ...] = ()  # "Name: value"; replace default headers of the same name
     accepted_types: tuple[str, ...] = ()  # media types to store, "text/html" or "image/*"; empty: all
     basic_auth: dict[str, str] = {}  # host name -> "user:password"; never written to the archive
+    bearer: dict[str, str] = {}  # host name -> token; never written to the archive
     cookies: bool = False
+    cookie_jar: str = ""  # file with cookies of earlier runs; updated when a transport is closed
     purpose: Literal["search", "archive", "ai-input", "ai-train"] = "search"
     signing_key: bytes = b""  # Ed25519; empty: requests are not signed
     signature_agent: str = ""  # origin of the key directory
@@ -58,6 +60,8 @@ class FetchSettings(Struct, frozen=True):
     parking_folder: str = ""  # pages that match no template; empty: no template filter
     topic_weights: dict[str, float] = {}  # words and weights of a focused crawl; empty: no focus
     extracts_requisites: bool = False  # report page requisites, and hash images
+    extracts_forms: bool = False  # report forms and lines of text
+    post_forms: tuple[tuple[str, tuple[str, ...]], ...] = ()  # recipes: action and names of the fields
     keep_requests: bool = True  # store request records
 
     render: Literal["auto", "never", "always"] = "never"  # run the scripts of pages in a browser
@@ -65,6 +69,8 @@ class FetchSettings(Struct, frozen=True):
     render_never: tuple[str, ...] = ()
     screenshots: bool = False
     tabs: int = 4  # pages in the browser of a worker at once
+    keeps_rendered: bool = False  # no browser is installed: rendered versions stay while their HTML is the same
+    allows_unsandboxed: bool = True  # run the browser without its sandbox if it cannot be used
 
     @property
     def uses_browser(self) -> bool:

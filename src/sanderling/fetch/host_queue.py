@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sanderling.fetch.fetch_settings import LATENCY_FACTOR, MAX_LATENCY_DELAY
 from sanderling.fetch.robots import RobotsRules, build_robots_rules
 from sanderling.fetch.transport import HostEndpoint
-from sanderling.fetch.usage_preferences import UsageRule, parse_robots_preferences
+from sanderling.fetch.usage_preferences import Purpose, UsageRule, list_policy_urls, parse_robots_preferences
 from sanderling.models import FetchBatch, FetchTask, Host, RobotsTxt
 
 
@@ -29,6 +29,8 @@ class HostQueue:
         self.robots_rules: RobotsRules | None = None
         self.usage_rules: tuple[UsageRule, ...] = ()
         self.robots_url, self.robots_redirects = f"{host}/robots.txt", 0
+        self.draft: RobotsTxt | None = None  # robots.txt without the files of `policy_urls`
+        self.policy_urls: list[str] = []
 
     def extend(self, batch: FetchBatch, addresses: tuple[str, ...], agent: str, now: float) -> None:
         """Add tasks, and adopt the delay, addresses, and robots.txt of their batch."""
@@ -51,9 +53,18 @@ class HostQueue:
         self.robots = robots
         self._update_crawl_delay()
 
+    def request_policies(self, robots: RobotsTxt, purpose: Purpose) -> bool:
+        """Return whether another file about the use of the host is requested before robots.txt is complete."""
+        if self.draft is None:
+            self.policy_urls = list_policy_urls(robots, purpose)
+        self.draft = robots if self.policy_urls else None
+        if self.policy_urls:
+            self.robots_url = self.policy_urls.pop(0)
+        return self.draft is not None
+
     def reset_robots(self) -> None:
         """Request robots.txt again before the next task."""
-        self.robots = self.robots_rules = None
+        self.robots = self.robots_rules = self.draft = None
         self.robots_url, self.robots_redirects = f"{self.host}/robots.txt", 0
 
     def _update_crawl_delay(self) -> None:

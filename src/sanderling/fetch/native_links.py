@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from sanderling.html.links import PageMetadata
-from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.native import NATIVE
 from sanderling.html.scanned_page import FIELD_END, ScanResult
 from sanderling.urls.normalize import get_request_url, resolve_urls, truncate_long_url
 
@@ -42,8 +42,8 @@ def _build_row(*fields: str) -> str:
     return FIELD_END.join((*fields, ""))
 
 
-def build_packer(native: NativeLibrary) -> LinkPacker:
-    call, free_buffer = native.library.sanderling_links, native.library.sanderling_free
+def build_packer(native: ctypes.CDLL) -> LinkPacker:
+    call, free_buffer = native.sanderling_links, native.sanderling_free
     text = (ctypes.c_char_p, ctypes.c_size_t)
     call.argtypes = (*text, *text, *text, ctypes.c_int, ctypes.POINTER(_PackedLinks))
     free_buffer.argtypes = (ctypes.c_void_p,)

@@ -40,6 +40,9 @@ class RecordPacker:
         """Rebuild the request as curl sent it, without credentials and cookies."""
         host, _, path = response.request.url.partition("://")[2].partition("/")
         host_header = "" if self._has_host_header else f"Host: {host}\r\n"
-        start = f"GET /{path} HTTP/1.1\r\n{host_header}".encode()
+        start = f"{response.request.method} /{path} HTTP/1.1\r\n{host_header}".encode()
         conditional = [line + b"\r\n" for line in response.request.conditional_headers]
-        return b"".join([start, self._recorded_headers, *conditional, b"\r\n"])
+        body = response.request.request_body
+        if body:
+            conditional.append(b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n" % len(body))
+        return b"".join([start, self._recorded_headers, *conditional, b"\r\n", body])

@@ -159,8 +159,8 @@ def _classify_refusal(status: int, headers: HeaderFields, now: float) -> Respons
         return ResponseClass(Outcome.RETRY, Reason.HTTP_ERROR, f"status {status}", retry_after)
     if status in (0, 206, 304):  # no status, or a range or 304 that was not requested
         return ResponseClass(Outcome.RETRY, Reason.BROKEN_RESPONSE, f"status {status}")
-    meaning = ": payment required" if status == 402 else ""
-    return ResponseClass(Outcome.FAILED, Reason.HTTP_ERROR, f"status {status}{meaning}")
+    reason = Reason.PAYMENT_REQUIRED if status == 402 else Reason.HTTP_ERROR
+    return ResponseClass(Outcome.FAILED, reason, f"status {status}")
 
 
 def parse_retry_after(value: bytes, now: float) -> float:

@@ -31,14 +31,17 @@ from sanderling.fetch.transport import FetchResponse
 from sanderling.fingerprint.fast.fast_scan import scan_page
 from sanderling.fingerprint.fast.stable_hash import HASHED_CHARSET, compute_stable_hash, pack_stable_hash
 from sanderling.frontier.ordering.topic import Topic, TopicScorer, pack_relevance
+from sanderling.html.form_fields import pack_form_page
 from sanderling.html.links import PageMetadata, add_anchor_links, extract_head, extract_metadata
 from sanderling.html.parser import Document, is_html, parse_charset, parse_html
 from sanderling.html.robots_meta import parse_robots_tag, parse_unavailable_after
 from sanderling.html.scanned_page import IGNORED_META_NAMES, ScanResult
+from sanderling.html.script_built import looks_built_by_scripts
 from sanderling.http.decoding import decode_body
 from sanderling.http.head import HeaderFields, get_media_type, parse_head
 from sanderling.models import FetchTask, Outcome, Reason, StoredVersion, UrlRole, Visit
 from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
+from sanderling.page_rendering import describe_unrendered
 from sanderling.urls.normalize import resolve_url
 from sanderling.warc.http_head import build_stored_head
 
@@ -141,9 +144,8 @@ class ResponseProcessor:
         if task.role is not UrlRole.PAGE:
             from sanderling.fetch.sitemap_response import parse_non_page  # rarely needed
 
-            fields, detail = parse_non_page(
-                task.role, response.request.url, body, visit_fields["mime"], visit_fields["charset"]
-            )
+            mime, charset = visit_fields["mime"], visit_fields["charset"]
+            fields, detail = parse_non_page(task.role, response.request.url, body, mime, charset)
             visit_fields.update(fields)
             return ResponseClass(Outcome.FETCHED, detail=detail)
         if b"link" in headers or b"refresh" in headers:
@@ -155,6 +157,7 @@ class ResponseProcessor:
         parsed_page = self._scan_or_parse(task, body, visit_fields["charset"])
         unavailable_after = self._read_page(response.request.url, parsed_page, visit_fields)
         visit_fields["noindex"] |= is_past_date(unavailable_after, fetched_at)
+        visit_fields["rendering"] = describe_unrendered(looks_built_by_scripts(body), task.rendering)
         return ResponseClass(Outcome.FETCHED)
 
     def _read_choice_links(
@@ -238,6 +241,8 @@ class ResponseProcessor:
             visit_fields["canonical"] = canonical.url
         topic = self._topic_scorer
         visit_fields["file_refs"] = resolve_file_refs(metadata) + visit_fields.get("file_refs", ())
+        if self._settings.extracts_forms and isinstance(page, Document):
+            visit_fields["form_data"] = pack_form_page(page, url, metadata.base_url)
         if self._settings.extracts_requisites and isinstance(page, Document):
             visit_fields["requisites"] = resolve_page_requisites(page, metadata.base_url, metadata.encoding)
         fingerprints = self._compute_fingerprints(page, fingerprint_input)
@@ -277,21 +282,16 @@ class ResponseProcessor:
 
     def _can_use_fast_scan(self, fingerprint_input: FingerprintInput) -> bool:
         """Return True if no feature needs the tree."""
-        is_different = fingerprint_input.is_changed and not fingerprint_input.has_same_stable_hash
-        needs_tree = (
-            is_different or self._topic_scorer or self._settings.extracts_requisites or self._settings.parking_folder
-        )
+        settings, is_different = self._settings, fingerprint_input.is_changed
+        needs_tree: object = settings.extracts_requisites or settings.extracts_forms or settings.parking_folder
+        needs_tree = needs_tree or (is_different and not fingerprint_input.has_same_stable_hash) or self._topic_scorer
         return not needs_tree and self._agent.lower() not in IGNORED_META_NAMES
 
     def _pack_records(
-        self,
-        task: FetchTask,
-        response: FetchResponse,
-        visit_fields: VisitFields,
-        fetched_at: float,
-        digest: bytes = b"",
+        self, task: FetchTask, response: FetchResponse, visit_fields: VisitFields, at: float, digest: bytes = b""
     ) -> None:
-        visit_fields.update(self._record_packer.pack(task, response, fetched_at, digest))
+        """Pack the WARC records; processors of stored responses override this."""
+        visit_fields |= self._record_packer.pack(task, response, at, digest)
 
 
 def build_unfetched_visit(

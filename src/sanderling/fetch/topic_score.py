@@ -1,7 +1,7 @@
 """Topic scores for focused crawls."""
 
 from sanderling.fetch.link_resolution import LinkScorer
-from sanderling.frontier.ordering.topic import TopicScorer
+from sanderling.frontier.ordering.topic import TopicScorer, add_short_text
 from sanderling.html.links import PageMetadata, RawLink
 from sanderling.html.parser import Document, Element
 from sanderling.html.text import MAX_TEXT
@@ -13,7 +13,8 @@ CONTAINER_TAGS = ("body", "html", "nav", "table", "ul", "ol")  # their text is n
 
 
 def score_page_relevance(scorer: TopicScorer, tree: Document, title: str) -> float:
-    return scorer.score_page(tree.text[:MAX_TEXT], title)
+    text = tree.text[:MAX_TEXT]
+    return scorer.score_page(text, add_short_text(title, text))
 
 
 def build_link_scorer(scorer: TopicScorer, tree: Document, extracted: PageMetadata) -> LinkScorer:

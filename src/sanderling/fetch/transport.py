@@ -5,11 +5,14 @@ A transport only moves bytes, so another one (a browser) can replace curl withou
 
 from collections.abc import Callable
 from typing import Any, Protocol
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.models import Host, Reason
+from sanderling.urls.unsafe_actions import is_post_url, split_post_url
 
 
 class HostEndpoint(Struct, frozen=True):
@@ -92,6 +95,18 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Abort all requests and release all connections."""
+
+
+def build_post_request(request: FetchRequest, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> FetchRequest:
+    """Return the POST request that a URL stands for, if a recipe of the user sends exactly these fields."""
+    if not forms or not is_post_url(request.url):
+        return request
+    address, body = split_post_url(request.url)
+    names = tuple(sorted(name for name, _ in parse_qsl(body.decode(), keep_blank_values=True)))
+    if (address, names) not in forms:
+        return request
+    headers = (*request.headers, b"Content-Type: application/x-www-form-urlencoded")
+    return replace(request, url=address, method="POST", headers=headers, request_body=body, conditional_headers=())
 
 
 TransportFactory = Callable[[FetchSettings], Transport]

@@ -27,6 +27,7 @@ from sanderling.fingerprint.normalized_lines import (
     get_main_content_size,
     normalize_lines,
 )
+from sanderling.fingerprint.tooltip_lines import add_tooltip_addresses
 from sanderling.html.parser import Document
 
 
@@ -91,7 +92,7 @@ def fingerprint_page_lines(tree: Document, user_rules: UserRules = NO_USER_RULES
     Watch-only rules leave out everything but the watched text.
     """
     asset_hashes = None if user_rules.is_watch_only else hash_assets(tree, user_rules.ignore_pattern)
-    page_blocks = extract_blocks(tree, user_rules)
+    page_blocks = add_tooltip_addresses(extract_blocks(tree, user_rules), tree, user_rules)
     normalized = assign_price_roles(normalize_lines(page_blocks, user_rules.ignore_pattern), page_blocks.lines)
     fingerprint = build_text_fingerprint(
         normalized, get_main_content_size(normalized, page_blocks), user_rules.rules_hash

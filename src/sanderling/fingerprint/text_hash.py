@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 
 from sanderling.fingerprint.minhash import sketch_text
-from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.native import NATIVE
 from sanderling.html.text import compact_text, hash_text
 
 TextFingerprints = tuple[bytes, bytes]
@@ -32,14 +32,14 @@ def pack_native_hashes(hashes: "ctypes.Array[ctypes.c_uint64]") -> TextFingerpri
     return _pack_hash(hashes[0]), _pack_sketch(*hashes[1:])
 
 
-def build_text_hasher(native: NativeLibrary) -> TextHasher:
+def build_text_hasher(native: ctypes.CDLL) -> TextHasher:
     """Bind the library. Its result is None if memory is exhausted."""
-    call = native.library.sanderling_text_fingerprints
-    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, NativeHashes)
+    call = native.sanderling_text_fingerprints
+    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, NativeHashes)
 
     def hash_text(text: str) -> TextFingerprints | None:
         raw, hashes = text.encode("utf-8", "replace"), NativeHashes()
-        return pack_native_hashes(hashes) if call(raw, len(raw), native.hash_function, hashes) == NATIVE_OK else None
+        return pack_native_hashes(hashes) if call(raw, len(raw), hashes) == NATIVE_OK else None
 
     return hash_text
 

@@ -37,6 +37,7 @@ _NUMERIC_DATE = re.compile(
 )
 _INLINE_END = re.compile(rb"</(?:a|span)>", re.IGNORECASE)  # links of a calendar may follow each other without a space
 _HAS_DIGIT = re.compile(r"\d").search
+_HAS_YEAR = re.compile(r"(?<=[/_.-])(?:19|20)\d\d(?=[/_.-]|$)").search
 _WORD_OR_NUMBER = re.compile(r"\d+|[^\W\d_]+")
 _TOKEN_CHANGES = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
@@ -74,10 +75,13 @@ def _find_media(tree: Document, blocks: TextBlocks) -> Iterator[str]:
 def _find_url_words(url: str) -> Set[str]:
     """Return the words of the query, its numbers plus and minus one (links to neighbors), and tokens of the path.
 
-    Other words of a path are content: pages of a finite site may only say their number.
+    Other words of a path are content: pages of a finite site may only say their number. But with a year in the path,
+    they may be months, weeks, and days, in any language.
     """
     path, _, query = unquote_plus(url).lower().partition("?")
     words = set(_WORD.findall(query)[:MAX_URL_WORDS])
+    if _HAS_YEAR(path):
+        words.update(_WORD_OR_NUMBER.findall(path.partition("//")[2].partition("/")[2])[:MAX_URL_WORDS])
     numbers = [int(word) for word in words if word.isdecimal() and len(word) < 16]
     tokens = (word for word in _WORD.findall(path)[:MAX_URL_WORDS] if _has_changes(word))
     return words.union(tokens, (str(number + step) for number in numbers for step in (-1, 1)))
@@ -85,15 +89,7 @@ def _find_url_words(url: str) -> Set[str]:
 
 def _strip_dates(lines: list[str], url_words: Set[str], has_query: bool) -> Iterator[list[str]]:
     """Yield the words of each line that belong neither to a date nor to the URL, nor count up as days of a month."""
-    split = [
-        [
-            part
-            for word in _WORD.findall(_NUMERIC_DATE.sub(" ", line.lower()))
-            if word not in url_words and not _is_token(word)
-            for part in _WORD_OR_NUMBER.findall(word)
-        ]
-        for line in _strip_volatile(lines)
-    ]
+    split = [_split_words(line, url_words) for line in _strip_volatile(lines)]
     counting = _find_counting([word for words in split for word in words])
     place = 0
     for words in split:
@@ -105,6 +101,21 @@ def _strip_dates(lines: list[str], url_words: Set[str], has_query: bool) -> Iter
             for word in _drop_date_words(remaining, has_query)
             if word is not None and word not in url_words and word not in ORDINAL_SUFFIXES
         ]
+
+
+def _split_words(line: str, url_words: Set[str]) -> list[str]:
+    """Return words and numbers without numeric dates, tokens, and words of the URL."""
+    text, parts = line.lower(), []
+    if not text.isascii() or _HAS_DIGIT(text):
+        text = _NUMERIC_DATE.sub(" ", text)
+    for word in _WORD.findall(text):
+        if word in url_words:
+            continue
+        if word.isalpha():  # most words; they are no tokens, and have one part
+            parts.append(word)
+        elif not _is_token(word):
+            parts += _WORD_OR_NUMBER.findall(word)
+    return parts
 
 
 def _strip_volatile(lines: list[str]) -> list[str]:
@@ -130,15 +141,17 @@ def _find_counting(words: list[str]) -> list[bool]:
 def _drop_date_words(words: list[str | None], drops_years: bool) -> list[str | None]:
     """Replace the words of dates by None; `drops_years`: also a year without a day, in a short line."""
     found: list[str | None] = list(words)
+    date_words = _load_date_words()
     for place, word in enumerate(words):
-        if word is not None and word in _load_date_words():
+        if word in date_words:
             found[place] = None
             before = _drop_number(found, place - 1, can_be_day=True) or _drop_number(found, place - 2, can_be_day=True)
             after = _drop_number(found, place + 1, can_be_day=not before)
             _drop_number(found, place + 2, can_be_day=not (before or after))
             _drop_number(found, place + 3, can_be_day=False)
     if len(words) <= MAX_HEADING_WORDS:
-        for place in range(len(found)):  # month names of languages without a word list
+        # Month names of languages without a word list.
+        for place in [place for place, word in enumerate(found) if word is not None and word.isdecimal()]:
             is_year = drops_years or _is_day(found, place - 2) or _is_day(found, place - 1)
             if is_year and _drop_number(found, place, can_be_day=False):
                 _drop_number(found, place - 2, can_be_day=True) or _drop_number(found, place - 1, can_be_day=True)

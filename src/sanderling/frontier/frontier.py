@@ -16,11 +16,13 @@ from sanderling.frontier import requeue
 from sanderling.frontier.eviction import CollectionLimit
 from sanderling.frontier.host_quota import HostQuota
 from sanderling.frontier.hosts import HostStore, get_failed_host_state
+from sanderling.frontier.known_url import KnownUrl
 from sanderling.frontier.leases import Lease, LeaseOutcome
 from sanderling.frontier.ordering.protocol import HostPreference
 from sanderling.frontier.politeness import UNBOUNDED, Politeness
 from sanderling.frontier.queue import UrlQueue
 from sanderling.frontier.ready_hosts import HostCapacity, ReadyHost
+from sanderling.frontier.shard_links import ForeignLink, ShardIdentity, ShardLinks
 from sanderling.frontier.url_cache import UrlCache
 from sanderling.frontier.url_filter import UrlFilter
 from sanderling.frontier.url_rows import UrlRow, load_url_rows
@@ -41,10 +43,12 @@ class Frontier:
         url_cache: UrlCache | None = None,
         max_pages_per_host: int = 0,
         max_pages: int = 0,
+        shard: ShardIdentity | None = None,
     ) -> None:
         self.db = db
         self.url_filter = url_filter
-        self.url_store = UrlStore(db, url_cache)
+        self.shard_links = ShardLinks(db, shard) if shard else None  # None: not a shard of a set
+        self.url_store = UrlStore(db, url_cache, shard_links=self.shard_links)
         self.hosts = HostStore(db)
         self.quota = HostQuota(db, max_pages_per_host) if max_pages_per_host else None  # None: no limit per host
         self.queue = UrlQueue(db, politeness, host_preference, self.quota)
@@ -69,6 +73,23 @@ class Frontier:
         """Insert new URLs, and queue those that the filter admitted; return their ids."""
         self.url_filter.repeated_content.record_leads(entries)
         return self.url_store.insert_and_enqueue(entries, now)
+
+    def is_foreign(self, url: Url) -> bool:
+        """Return whether another shard owns a URL."""
+        return self.shard_links is not None and self.shard_links.is_foreign(url)
+
+    def send_foreign(self, links: Sequence[ForeignLink], known: Mapping[Url, int], now: float) -> dict[Url, int]:
+        """Send URLs to the shards that own them; return ids for those that are not in `known` (URL to id)."""
+        if self.shard_links is None or not links:
+            return {}
+        new = {link.url: link.known_depth for link in links if link.url not in known}
+        ids = self.url_store.allocate_foreign_ids(new)
+        for link in links:
+            if link.url in known:
+                self.url_store.cache_known_url(link.url, KnownUrl(known[link.url], link.known_depth))
+        self.shard_links.record_sent(links, {**known, **ids})
+        self.shard_links.send(links, now)
+        return ids
 
     def find_ready_hosts(
         self, workers: Sequence[str], now: float, limit: int = UNBOUNDED, get_capacity: HostCapacity | None = None
@@ -99,6 +120,10 @@ class Frontier:
     def rerank(self, get_rank: Callable[[int, int], float]) -> None:
         """Rank all queued pages again; `get_rank` maps URL id and depth to a rank."""
         requeue.rerank_queued_pages(self.db, get_rank)
+
+    def delay_url(self, url_id: int, ready_at: float) -> None:
+        """Do not request a queued URL before this time."""
+        self.db.execute("UPDATE queue SET ready_at = ? WHERE url = ?", (ready_at, url_id))
 
     def raise_ranks(self, gains: Mapping[int, float]) -> None:
         """Raise the rank of queued URLs; URLs no longer queued are ignored."""

@@ -64,10 +64,8 @@ class HostStore:
     def set_addresses(self, host_id: int, addresses: Iterable[str], expires_at: float) -> None:
         """Store the addresses of a host. Hosts with the same first address share a crawl delay."""
         joined = " ".join(addresses)
-        self.db.execute(
-            "UPDATE hosts SET addresses = ?, shared_address = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?",
-            (joined, joined.split(" ")[0], expires_at, host_id),
-        )
+        sql = "UPDATE hosts SET addresses = ?, shared_address = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?"
+        self.db.execute(sql, (joined, joined.split(" ")[0], expires_at, host_id))
 
     def record_dns_failure(self, host_id: int, now: float, retry_delay: float) -> bool:
         """Count a failed lookup and delay the host; return True after `MAX_DNS_TRIES` failures."""
@@ -274,6 +272,14 @@ class HostStore:
 
     def _expire_future_robots(self, now: float) -> None:
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_at > ? AND robots_until > 0", (now,))
+
+    def are_all_backed_off(self, until: float) -> bool:
+        """Return whether every host with queued URLs asked to wait (429, 503) until after this time."""
+        sql = (
+            "SELECT 1 FROM hosts WHERE waiting > 0 AND failure_reason = ''"
+            " AND NOT (delay_reason = ? AND next_request_at > ?) LIMIT 1"
+        )
+        return self.db.execute(sql, (Reason.RATE_LIMITED, until)).fetchone() is None
 
     def get_next_ready_time(self) -> float | None:
         """Return the earliest time at which a host with queued URLs is ready.

@@ -12,7 +12,7 @@ LEASE_SECONDS = 86_400.0
 
 
 def lease_imported(db: Connection, url_ids: Sequence[int], first_token: int, now: float) -> dict[int, Lease]:
-    """Lease URLs, whatever their state. Requires that none of them is leased."""
+    """Lease URLs, whatever their state. Requires that they are not leased."""
     queued = {url for (url,) in select_by_ids(db, "SELECT url FROM queue WHERE url IN ({})", list(url_ids))}
     rows = list(select_by_ids(db, "SELECT id, host FROM urls WHERE id IN ({})", list(url_ids)))
     hosts = dict(rows)

@@ -3,7 +3,7 @@
 Politeness is decided here, in the transaction that grants the leases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from msgspec.structs import replace
@@ -48,6 +48,7 @@ class UrlQueue:
         self.politeness = politeness
         self.host_preference = host_preference
         self.quota = quota  # None: no limit per host
+        self.can_request: Callable[[str], bool] | None = None  # whether this shard may send requests to an address
         self.min_rank = -inf  # better URLs are not leased: a crawl at its page limit still fetches page requisites
         self.isolated_tokens: dict[str, int] = {}  # worker -> lease it fetches with nothing in parallel
 
@@ -60,6 +61,8 @@ class UrlQueue:
     ) -> list[ReadyHost]:
         """Return the ready hosts for these workers, best first, with the share of each."""
         found = find_ready_hosts(self.db, self.politeness, self.host_preference, workers, now, self.min_rank)
+        if self.can_request is not None and not self.politeness.allows_sharing:
+            found = [host for host in found if not host.address or self.can_request(host.address)]
         if len(found) < 2:
             return found
         if self.politeness.delay_seconds > 0:

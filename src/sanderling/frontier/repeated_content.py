@@ -9,7 +9,8 @@ pages of patterns with new content either.
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from random import Random
 
 from msgspec import Struct, field, msgpack
@@ -21,12 +22,13 @@ from sanderling.urls.content_pattern import find_content_pattern, hash_content_p
 DEFAULT_REPEAT_LIMIT = 200  # last pages of a pattern that are considered
 NEW_CONTENT_SHARE = 50  # one page in so many has new content: the pattern is continued
 PROBE_DIVISOR = 4  # a new session fetches this part of the limit before it stops an exhausted pattern again
+LEAF_FACTOR = 10  # pages without new links end by themselves: shells of a site that is built by scripts
 MAX_CONTENTS = 20_000  # content hashes per pattern; random ones are replaced
 MAX_TOTAL_CONTENTS = 2_000_000  # 8 MB
 MAX_PATTERNS = 20_000  # the ones without a page for the longest time are dropped; about 10 MB
 MAX_EXHAUSTED = 200_000
 MAX_LED_PATTERNS = 8
-MAX_LEADING_PAGES = 10_000  # of a batch
+MAX_LEADING_PAGES = 10_000  # whose links are kept
 SAVE_INTERVAL = 50  # pages of a pattern between two writes of its state; at most so many are forgotten by a crash
 
 
@@ -65,6 +67,7 @@ class RepeatedContent:
         self._histories: OrderedDict[int, PatternHistory] = OrderedDict()
         self._contents: dict[int, array[int]] = {}  # sorted hashes of four bytes
         self._content_count = 0
+        self._entries: list[Sequence[FrontierEntry]] = []  # new URLs of the batch that are not in `_leads` yet
         self._leads: dict[int, list[str]] = {}  # new URLs by the id of the page that links to them
         self._changed: set[int] = set()
         self._dropped: set[int] = set()
@@ -92,14 +95,21 @@ class RepeatedContent:
     def describe_pattern(self, url: str) -> str:
         return f"the last {self.repeat_limit} pages of {find_content_pattern(url)} had no new content"
 
-    def record_leads(self, entries: Iterable[FrontierEntry]) -> None:
-        """Note which pages of the current batch lead to new pages: they are useful even if their content is known."""
-        if len(self._leads) >= MAX_LEADING_PAGES:  # an import ends no batch
-            self._leads.clear()
-        for entry in entries if self.repeat_limit else ():
+    def record_leads(self, entries: Sequence[FrontierEntry]) -> None:
+        """Note new URLs of the current batch: a page that leads to some is useful even if its content is known."""
+        if len(self._entries) >= MAX_LEADING_PAGES:  # an import ends no batch
+            self.end_batch()
+        if self.repeat_limit and entries:
+            self._entries.append(entries)
+
+    def _pop_leads(self, page_id: int) -> list[str]:
+        """Return the new pages to which a page leads. Entries are read only if a page has known content."""
+        for entry in chain.from_iterable(self._entries):
             candidate = entry.candidate
             if not entry.reason and candidate.role is UrlRole.PAGE and candidate.referrer_id:
                 self._leads.setdefault(candidate.referrer_id, []).append(candidate.url)
+        self._entries.clear()
+        return self._leads.pop(page_id, [])
 
     def record_page(self, page_id: int, url: str, content: bytes, *, is_known: bool = False) -> bool:
         """Record the content of a page. Returns True if its pattern is exhausted by it.
@@ -111,7 +121,8 @@ class RepeatedContent:
         pattern = hash_content_pattern(url)
         history = self._get_history(pattern)
         is_new = self._add_content(pattern, content)
-        led = set() if is_new else {hash_content_pattern(url) for url in self._leads.pop(page_id, ())} - {pattern}
+        leads = [] if is_new else self._pop_leads(page_id)
+        led = {hash_content_pattern(lead) for lead in leads} - {pattern}
         if is_known and not is_new:
             return False
         history.page_count += 1
@@ -121,7 +132,7 @@ class RepeatedContent:
         history.lead_bits = (history.lead_bits << 1 | bool(led)) & self.mask
         if led:
             history.led_patterns = [*dict.fromkeys([*led, *history.led_patterns])][:MAX_LED_PATTERNS]
-        was_exhausted, history.is_exhausted = history.is_exhausted, self._is_exhausted(pattern, history)
+        was_exhausted, history.is_exhausted = history.is_exhausted, self._is_exhausted(pattern, history, bool(leads))
         if history.is_exhausted != was_exhausted:
             self._update_exhausted(pattern, history.is_exhausted)
             self._changed.add(pattern)
@@ -141,6 +152,7 @@ class RepeatedContent:
             history.missing_count = 0
 
     def end_batch(self) -> None:
+        self._entries.clear()
         self._leads.clear()
 
     def start_session(self) -> None:
@@ -228,8 +240,10 @@ class RepeatedContent:
             self._content_count -= 1
         return True
 
-    def _is_exhausted(self, pattern: int, history: PatternHistory) -> bool:
+    def _is_exhausted(self, pattern: int, history: PatternHistory, has_leads: bool) -> bool:
         if history.probe_left or not self._is_repeating(history):
+            return False
+        if not (has_leads or history.is_exhausted or history.page_count >= LEAF_FACTOR * self.repeat_limit):
             return False
         return history.lead_bits.bit_count() <= self.max_new or not self._leads_to_new_content(pattern)
 

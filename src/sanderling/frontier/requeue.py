@@ -93,6 +93,11 @@ def restore_visited(db: Connection, url_ids: Iterable[int]) -> None:
     db.executemany(f"UPDATE urls SET state = '{UrlState.VISITED}' WHERE id = ?", [(url,) for url in url_ids])
 
 
+def set_request_url(db: Connection, url_id: int, request_url: str) -> None:
+    """Set the URL that is sent for a URL key."""
+    db.execute("UPDATE urls SET request_url = ? WHERE id = ?", (request_url, url_id))
+
+
 def mark_deleted(db: Connection, url_ids: Sequence[int], state: UrlState) -> None:
     """Set the state of URLs whose pages were deleted. They stay known, so that no link queues them again."""
     db.executemany(

@@ -27,7 +27,8 @@ REPEATED_FLAG = 1 << 57  # above the value bits: the URL was looked up since it 
 
 def _build_patterns() -> tuple[int, ...]:
     """Build patterns of 4 of 63 bits from pairs; drawing single bits took a tenth of the startup time."""
-    draws = Random(0).choices([1 << a | 1 << b for a, b in combinations(range(63), 2)], k=3 * PATTERN_COUNT)
+    pairs = [1 << a | 1 << b for a, b in combinations(range(63), 2)]
+    draws = [pairs[number % len(pairs)] for number in array("H", Random(0).randbytes(6 * PATTERN_COUNT))]
     patterns = (first | second for first, second in zip(draws[::2], draws[1::2], strict=True) if not first & second)
     return tuple(islice(patterns, PATTERN_COUNT))
 

@@ -13,6 +13,7 @@ from sanderling.urls.normalize import get_host
 from sanderling.urls.pattern_budget import PatternBudget
 from sanderling.urls.scope import ScopeRule, add_page, add_seed, check_scope, find_exclusion
 from sanderling.urls.traps import find_trap
+from sanderling.urls.unsafe_actions import find_unsafe_action, is_post_url
 
 DUPLICATE_DETAIL_PREFIX = "the same as "  # detail of a URL that a DUST rule rewrites; the rewritten URL follows
 TRUNCATED_DETAIL = "URL truncated"
@@ -27,7 +28,7 @@ ANY_HOST = Host("")
 class UrlFilter:
     """Applies scope, depth, trap, DUST and host rules to new URLs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 one argument per rule
         self,
         scope_rule: ScopeRule,
         depth_limit: int = -1,
@@ -38,7 +39,10 @@ class UrlFilter:
         start_depths: Mapping[str, int] | None = None,  # depth of seeds, if not 0
         repeated_content: RepeatedContent | None = None,
         plugin_rules: Sequence[NamedRule] = (),
+        refuses_actions: bool = False,  # skip URLs that look as if they change something
     ) -> None:
+        self.refuses_actions = refuses_actions
+        self.unsafe_labels: set[Url] = set()  # links whose text is an action
         self.plugin_rules = plugin_rules
         self.scope_rule = scope_rule
         self.depth_limit = depth_limit
@@ -120,19 +124,30 @@ class UrlFilter:
             return (Reason.FOREIGN_SITEMAP if source in PUBLISHER_SOURCES else Reason.NOFOLLOW), ""
         if 0 <= self.depth_limit < depth:
             return Reason.DEPTH, ""
+        if self.refuses_actions and source is not SEED_SOURCE and (detail := self._find_action(url, source)):
+            return Reason.UNSAFE, detail
         if source is not SEED_SOURCE:
             if self.dust_rules and not is_redirect_target:
                 rewritten = rewrite_url(url, self.dust_rules)
                 if rewritten != url:
                     return Reason.DUPLICATE, DUPLICATE_DETAIL_PREFIX + rewritten
-            if source not in PUBLISHER_SOURCES and (detail := self.repeated_content.describe_rejection(url)):
-                return Reason.REPEATED_CONTENT, detail  # a list of a publisher has an end
+            # A list of a publisher has an end.
+            is_checked = self.repeated_content.exhausted and source not in PUBLISHER_SOURCES
+            if is_checked and (detail := self.repeated_content.describe_rejection(url)):
+                return Reason.REPEATED_CONTENT, detail
             detail = find_trap(url, now) or self.pattern_budget.count_url(url)
             if detail:
                 return Reason.TRAP, detail
         if self.plugin_rules and (detail := find_rule_rejection(self.plugin_rules, url, depth)):
             return Reason.EXCLUDED, detail
         return self._find_host_rejection(url) if self.full_hosts or self.failed_hosts else (reason, "")
+
+    def _find_action(self, url: Url, source: UrlSource) -> str:
+        """Return why a URL looks as if it changes something, or ""."""
+        if url in self.unsafe_labels:
+            return "the text of its link is an action"
+        is_foreign_post = source is not UrlSource.FORM and is_post_url(url)  # only a recipe sends it
+        return find_unsafe_action(url) or ("POST" if is_foreign_post else "")
 
     def _find_host_rejection(self, url: Url) -> tuple[Reason, str]:
         host = get_host(url)

@@ -80,6 +80,24 @@ def select_queued_pages(db: Connection) -> list[StoredUrl]:
     return _build_stored_urls(db.execute(f"{sql} WHERE u.role = ?", (UrlRole.PAGE,)).fetchall())
 
 
+class WaitingUrl(Struct, frozen=True, gc=False):
+    """A queued URL with its rank."""
+
+    id: int
+    url: Url
+    rank: float
+
+
+def select_waiting(db: Connection, limit: int) -> list[WaitingUrl]:
+    """Return the first queued URLs by id."""
+    rows = db.execute(
+        "SELECT q.url, h.name || u.path, q.rank FROM queue AS q JOIN urls AS u ON u.id = q.url"
+        " JOIN hosts AS h ON h.id = u.host ORDER BY q.url LIMIT ?",
+        (limit,),
+    )
+    return [WaitingUrl(*row) for row in rows.fetchall()]
+
+
 def find_urls(db: Connection, matches: Callable[[str], object]) -> list[int]:
     """Return the ids of matching URLs that are not deleted yet."""
     rows = db.execute(
@@ -114,6 +132,17 @@ def get_path(db: Connection, url_id: int) -> str:
     """Return the path of a URL with its query, or an empty string if it is unknown."""
     row = db.execute("SELECT path FROM urls WHERE id = ?", (url_id,)).fetchone()
     return str(row[0]) if row else ""
+
+
+def list_hosts(db: Connection) -> list[tuple[int, str]]:
+    """Return id and name of all hosts, by name."""
+    return db.execute("SELECT id, name FROM hosts ORDER BY name").fetchall()
+
+
+def find_host_id(db: Connection, host: str) -> int:
+    """Return the id of a host, or 0 if it is unknown."""
+    row = db.execute("SELECT id FROM hosts WHERE name = ?", (host,)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def count_sitemap_indexes(db: Connection, sitemap_id: int, limit: int) -> int:

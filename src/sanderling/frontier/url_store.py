@@ -6,17 +6,18 @@ Most links of a page are known already. Lookups go through three layers:
 
 The database is queried once per batch. URLs of earlier runs are loaded into the seen filter step by step; until that is
 done the filter cannot prove that a URL is new.
-
-A known URL is packed into one integer: depth in the lowest byte, the id above it, then `SOFT_SKIP_FLAG`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
+from sanderling.db.id_range import ALL_IDS, find_next_id
+from sanderling.frontier.known_url import DEPTH_MASK, KnownUrl, pack_known_url, unpack_known_url
 from sanderling.frontier.seen_filter import SeenFilter
+from sanderling.frontier.shard_links import ShardLinks
 from sanderling.frontier.url_cache import OCCURRENCE_UNIT, VALUE_MASK, UrlCache
 from sanderling.models import CandidateUrl, Host, Reason, Url, UrlRole, UrlSource, UrlState
 from sanderling.runtime.memory import use_huge_pages
@@ -26,9 +27,7 @@ CHUNK_ROWS = 400  # rows per statement
 STATEMENT_SIZES = (1, 8, 32, 128, CHUNK_ROWS)  # few sizes, so that each statement is prepared once
 LOAD_ROWS = 2_000  # of earlier runs, loaded into the seen filter per lookup
 GROWTH_THRESHOLD = 150_000  # URLs in the seen filter before huge pages are requested; doubled each time
-DEPTH_MASK = 255  # larger depths are clamped
 QUEUED, LINK, PAGE = UrlState.QUEUED, UrlSource.LINK, UrlRole.PAGE
-SOFT_SKIP_FLAG = 1 << 56  # skipped for one of SOFT_REASONS
 # Reasons that another link to the same URL may lift.
 SOFT_REASONS = frozenset({Reason.DEPTH, Reason.NOFOLLOW, Reason.FOREIGN_SITEMAP, Reason.IRRELEVANT, Reason.LIMIT})
 
@@ -48,14 +47,6 @@ INSERT_LINK = (  # nearly all new URLs: a plain link to be crawled
 )
 
 
-class KnownUrl(Struct, frozen=True, gc=False):
-    """A URL that has a row in the store."""
-
-    id: int
-    depth: int
-    is_soft_skip: bool = False  # skipped for one of SOFT_REASONS
-
-
 class FrontierEntry(Struct, frozen=True, gc=False):
     """A new URL with the decision of the URL filter."""
 
@@ -63,18 +54,6 @@ class FrontierEntry(Struct, frozen=True, gc=False):
     state: UrlState
     reason: Reason = Reason.NONE
     detail: str = ""
-
-
-def pack_known_url(known: KnownUrl) -> int:
-    return known.is_soft_skip * SOFT_SKIP_FLAG | known.id << 8 | min(known.depth, DEPTH_MASK)
-
-
-def unpack_known_url(packed_url: int) -> KnownUrl:
-    return KnownUrl(unpack_url_id(packed_url), packed_url & DEPTH_MASK, packed_url >= SOFT_SKIP_FLAG)
-
-
-def unpack_url_id(packed_url: int) -> int:
-    return (packed_url & SOFT_SKIP_FLAG - 1) >> 8
 
 
 def _build_row(id_: int, host_id: int, path: str, entry: FrontierEntry, now: float) -> tuple[object, ...]:
@@ -99,16 +78,24 @@ class UrlStore:
     """Looks up known URLs and inserts new URLs."""
 
     def __init__(
-        self, db: Connection, url_cache: UrlCache | None = None, seen_filter: SeenFilter | None = None
+        self,
+        db: Connection,
+        url_cache: UrlCache | None = None,
+        seen_filter: SeenFilter | None = None,
+        shard_links: ShardLinks | None = None,
     ) -> None:
         self.db = db
-        self.next_id = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0])
+        self.shard_links = shard_links  # None: not a shard of a set
+        (max_id,) = db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()
+        self.next_id = shard_links.find_next_id() if shard_links else max_id + 1
         self.host_ids: dict[Host, int] = {}
         self.url_cache = url_cache or UrlCache()
         self.seen_filter = seen_filter or SeenFilter()
         self.loaded_until = 0  # ids up to this one are in the seen filter
-        self.load_end = self.next_id - 1  # as are ids after this one
+        self.load_end = max_id  # as are all that are assigned in this run
         self.next_growth = GROWTH_THRESHOLD
+        for url, known in shard_links.find_known() if shard_links else ():
+            self.cache_known_url(url, known)
 
     def get(self, urls: Iterable[Url]) -> dict[Url, KnownUrl]:
         """Return the known URLs among these; the rest is new."""
@@ -159,6 +146,8 @@ class UrlStore:
 
     def _query_database(self, unsure: Sequence[Url], found: dict[Url, int]) -> None:
         """Look up URLs of any hosts in the database, `CHUNK_ROWS` per statement."""
+        if self.shard_links is not None:
+            unsure = self._query_foreign_urls(self.shard_links, unsure, found)
         url_by_key: dict[tuple[int, str], Url] = {}
         for url in unsure:
             slash = url.index("/", 8)
@@ -176,6 +165,21 @@ class UrlStore:
                 url = url_by_key[host, path]
                 found[url] = pack_known_url(known)
                 self.cache_known_url(url, known)
+
+    def _query_foreign_urls(self, shard_links: ShardLinks, unsure: Sequence[Url], found: dict[Url, int]) -> list[Url]:
+        """Look up the URLs of other shards; return the URLs of this shard."""
+        for url, known in shard_links.find_known(unsure):
+            found[url] = pack_known_url(known)
+            self.cache_known_url(url, known)
+        return [url for url in unsure if not shard_links.is_foreign(url)]
+
+    def allocate_foreign_ids(self, depths: Mapping[Url, int]) -> dict[Url, int]:
+        """Assign ids to URLs of other shards, which are known from now on with these depths."""
+        ids = dict(zip(depths, range(self.next_id, self.next_id + len(depths)), strict=True))
+        self.next_id += len(ids)
+        for url, id_ in ids.items():
+            self.cache_known_url(url, KnownUrl(id_, depths[url]))
+        return ids
 
     def cache_known_url(self, url: Url, known: KnownUrl) -> None:
         """Store a known URL in the seen filter, and in the URL cache if it is there already."""
@@ -203,8 +207,9 @@ class UrlStore:
     def _ensure_host_id(self, host: Host) -> int:
         known = self.get_host_id(host)
         if not known:
-            cursor = self.db.execute("INSERT INTO hosts (name) VALUES (?) RETURNING id", (host,))
-            known = self.host_ids[host] = cursor.fetchone()[0]
+            id_range = self.shard_links.id_range if self.shard_links else ALL_IDS
+            known = self.host_ids[host] = find_next_id(self.db, "hosts", id_range)
+            self.db.execute("INSERT INTO hosts (id, name) VALUES (?, ?)", (known, host))
         return known
 
     def insert_and_enqueue(self, entries: Sequence[FrontierEntry], now: float) -> dict[Url, int]:

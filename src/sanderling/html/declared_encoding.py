@@ -5,6 +5,7 @@ parsers could read differently.
 """
 
 import re
+from functools import cache
 
 from sanderling.html.encoding import get_standard_name
 
@@ -37,12 +38,13 @@ HTTP_EQUIV_PATTERN = (
     rb"""http-equiv[_]*=[_]*(?:"content-type"|'content-type'|content-type)[_]+content[_]*=[_]*"""
     rb"""(?:"(?:(?!charset)[^"'<>]){0,60}charset=%b"|'(?:(?!charset)[^"'<>]){0,60}charset=%b')[_/]*>"""
 ) % (ENCODING_NAME_PATTERN, ENCODING_NAME_PATTERN)
-META_DECLARATION = re.compile(
-    (rb"%b<meta[_]+(?:%b|%b)" % (PLAIN_MARKUP_PATTERN, CHARSET_ATTRIBUTE_PATTERN, HTTP_EQUIV_PATTERN)).replace(
-        b"_", rb" \t\n\f\r"
-    ),
-    re.IGNORECASE | re.DOTALL,
-)
+
+
+@cache
+def compile_meta_declaration() -> re.Pattern[bytes]:
+    """Return the pattern of a page with a declaration. Compiling it takes milliseconds: not at import."""
+    pattern = rb"%b<meta[_]+(?:%b|%b)" % (PLAIN_MARKUP_PATTERN, CHARSET_ATTRIBUTE_PATTERN, HTTP_EQUIV_PATTERN)
+    return re.compile(pattern.replace(b"_", rb" \t\n\f\r"), re.IGNORECASE | re.DOTALL)
 
 
 def find_declared_encoding(body: bytes, charset: str) -> str:
@@ -51,7 +53,7 @@ def find_declared_encoding(body: bytes, charset: str) -> str:
         return ""
     if charset:
         return _get_ascii_compatible_name(charset)
-    found = META_DECLARATION.match(body, 0, PRESCAN_BYTES)
+    found = compile_meta_declaration().match(body, 0, PRESCAN_BYTES)
     return _get_ascii_compatible_name(next(filter(None, found.groups())).decode()) if found is not None else ""
 
 

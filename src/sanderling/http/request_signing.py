@@ -6,8 +6,9 @@ draft-ietf-webbotauth-httpsig-protocol: the signature covers the authority and t
 import hashlib
 import json
 import os
+import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sanderling.clock import Clock, system_clock
@@ -17,6 +18,7 @@ from sanderling.models import Host
 LIFETIME_SECONDS = 300  # clocks of servers differ
 NONCE_BYTES = 32
 LABEL = "sig1"
+BARE_PORT = re.compile(r":\d+$")
 DIRECTORY_PATH = ".well-known/http-message-signatures-directory"
 
 
@@ -27,7 +29,7 @@ class RequestSigner:
         try:
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         except ImportError:
-            raise MissingExtra("signing requests", "migrant") from None
+            raise MissingExtra("signing requests", "sign") from None
         self._key = Ed25519PrivateKey.from_private_bytes(private_key)
         self._key_id = compute_key_id(self._key.public_key().public_bytes_raw())
         self._agent_url, self._clock = agent_url, clock
@@ -69,6 +71,20 @@ def build_key_directory(public_keys: list[bytes]) -> dict[str, Any]:
     return {"keys": [{**build_public_jwk(key), "kid": compute_key_id(key), "use": "sig"} for key in public_keys]}
 
 
-def build_request_signer(private_key: bytes, agent_url: str, clock: Clock) -> Callable[[Host], tuple[bytes, ...]]:
-    """Return the function that signs the requests of a fetch loop; without a key it returns no headers."""
-    return RequestSigner(private_key, agent_url, clock).sign if private_key else lambda _: ()
+def build_request_signer(
+    private_key: bytes, agent_url: str, clock: Clock, tokens: Mapping[str, str]
+) -> Callable[[Host], tuple[bytes, ...]]:
+    """Return the function that builds the signature and the bearer token of a request to a host."""
+    sign: Callable[[Host], tuple[bytes, ...]] = (
+        RequestSigner(private_key, agent_url, clock).sign if private_key else lambda _: ()
+    )
+    if not tokens:
+        return sign
+    return lambda host: (*sign(host), *build_authorization(host, tokens))
+
+
+def build_authorization(host: Host, tokens: Mapping[str, str]) -> tuple[bytes, ...]:
+    """Return the header with the token of a host, named with or without its port."""
+    authority = host.partition("://")[2].lower()
+    token = tokens.get(authority) or tokens.get(BARE_PORT.sub("", authority))
+    return (f"Authorization: Bearer {token}".encode(),) if token else ()

@@ -59,7 +59,7 @@ def parse_condition(text: str) -> WatchCondition:
 def are_conditions_met(
     conditions: Sequence[WatchCondition], old: WatchReading, new: WatchReading, reported: float | None
 ) -> bool:
-    """Return whether all conditions hold, and a change made at least one of them hold.
+    """Return whether all conditions hold, and a change made at least a single condition hold.
 
     `reported`: the number when the watch last fired, from which a change is counted.
     """

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from http.client import HTTPException
 from typing import Any
 from urllib.error import URLError
@@ -119,6 +119,14 @@ class Deliverer:
             if claimed is not None:
                 task = self.pool.submit(send_message, claimed, self.key, self.clock())
                 self.in_flight[message.target] = (claimed, task)
+        return sent
+
+    def run_for(self, seconds: float) -> int:
+        """Send messages until there are none, or for so long: many changes may come at once. Returns their number."""
+        sent, deadline = self.step(), time.monotonic() + seconds
+        while self.in_flight and (remaining := deadline - time.monotonic()) > 0:
+            wait([task for _, task in self.in_flight.values()], remaining, FIRST_COMPLETED)
+            sent += self.step()
         return sent
 
     def close(self) -> None:

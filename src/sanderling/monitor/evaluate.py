@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
+from sanderling.changes.change_groups import MIN_SHARED_PAGES
 from sanderling.changes.change_store import ChangeStore
 from sanderling.changes.changed_text import ChangedText, build_changed_text
 from sanderling.changes.classify import ChangeKind, PageChange
 from sanderling.changes.feed import ReportedChange
+from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.word_diff import DiffOperation, DiffPiece
 from sanderling.content.soft_404 import is_outage_text
 from sanderling.db.connection import transaction
 from sanderling.errors import CollectionError
 from sanderling.models import Outcome
 from sanderling.monitor.conditions import WatchReading, are_conditions_met
+from sanderling.monitor.minor_changes import WINDOW_SECONDS, MinorChange, MinorChanges, is_minor
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import PageWatchState, WatchStore
 from sanderling.monitor.watched_version import WatchedVersion, compare_versions, read_watched_version
@@ -59,6 +62,9 @@ class WatchEvaluator:
         self.watches: dict[int, Watch] = {}
         self._by_url: dict[str, list[int]] = {}
         self._patterns: list[int] = []
+        self._minor_changes = MinorChanges()
+        self._noise_store: ChangeStore | None = None
+        self._noise_models: dict[str, NoiseModel] = {}
         self.load_watches()
 
     def load_watches(self) -> None:
@@ -72,7 +78,9 @@ class WatchEvaluator:
                 self._patterns.append(id_)
 
     def start(self) -> None:
-        """Find the last evaluated visit again if it was lost in a power failure, or deleted."""
+        """Find the last evaluated visit again if it was lost in a power failure, or deleted; load held changes."""
+        for held in self.store.load_held_events():
+            self._minor_changes.add(MinorChange(*held))
         last_id, last_at = self.store.load_progress()
         visit = load_visit(self.collection.db, last_id) if last_id else None
         if last_id and (visit is None or visit.at != last_at):
@@ -81,7 +89,7 @@ class WatchEvaluator:
 
     def evaluate_new_visits(self) -> int:
         """Evaluate all visits since the last call. Returns the number of events."""
-        count = 0
+        count, last_at = 0, 0.0
         while visits := load_visits_after(self.collection.db, self.store.load_progress()[0], BATCH_VISITS):
             noise, events = ChangeStore(self.collection.db), list[tuple[Watch, ReportedChange]]()
             with transaction(self.store.db):
@@ -96,7 +104,25 @@ class WatchEvaluator:
             for watch, event in events:
                 self.on_event(watch, event)
             count += len(events)
-        return count
+            last_at = visits[-1].at
+        return count + (self._store_shared_changes(last_at) if last_at else 0)
+
+    def _store_shared_changes(self, now: float) -> int:
+        """Store changes outside the main content that several pages share. Returns their number."""
+        shared = [one for one in self._minor_changes.take_shared(now) if one.watch_id in self.watches]
+        ready_at = {one.watch_id: now + max(self.watches[one.watch_id].digest, self.hold_seconds) for one in shared}
+        with transaction(self.store.db):
+            self.store.drop_held_events_before(now - WINDOW_SECONDS)
+            for one in shared:
+                self.store.drop_held_event(one.watch_id, one.url_id, one.visit_id)
+            stored = [
+                one
+                for one in shared
+                if self.store.add_event(one.watch_id, one.url_id, one.visit_id, ready_at[one.watch_id], one.event)
+            ]
+        for one in stored:
+            self.on_event(self.watches[one.watch_id], one.event)
+        return len(stored)
 
     def _find_watches(self, url: str) -> Iterable[int]:
         return [*self._by_url.get(url, ()), *(id_ for id_ in self._patterns if self.watches[id_].matches(url))]
@@ -124,6 +150,11 @@ class WatchEvaluator:
         if new_state is not None and new_state != state:
             self.store.save_state(watch_id, visit.url_id, new_state)
         if event is None or watch.paused or not _is_wanted(watch, event):
+            return None
+        has_pages = self.store.count_pages(watch_id) >= MIN_SHARED_PAGES
+        if watch.includes_boilerplate and is_minor(event.change) and has_pages:
+            self._minor_changes.add(MinorChange(watch_id, visit.url_id, visit.id, event))
+            self.store.hold_event(watch_id, visit.url_id, visit.id, event)
             return None
         hold = 0.0 if watch.is_single_page else self.hold_seconds
         ready_at = visit.at + max(watch.digest, hold)
@@ -164,9 +195,17 @@ class WatchEvaluator:
             return None, new_state
         # The model has already learned from this visit and others of the run: a banner that came on all pages at once
         # would be a template. The outbox reports shared changes once.
-        noise_model = noise.load_noise_model(get_site(visit.url)).without_templates()
-        change, texts = compare_versions(old, new, noise_model, visit.url_id)
-        return self._decide(watch, visit, before, (old, new), (change, texts), (old_state, new_state))
+        noise_model = self._load_noise_model(noise, get_site(visit.url))
+        found = compare_versions(old, new, noise_model, visit.url_id, include_boilerplate=watch.includes_boilerplate)
+        return self._decide(watch, visit, before, (old, new), found, (old_state, new_state))
+
+    def _load_noise_model(self, noise: ChangeStore, site: str) -> NoiseModel:
+        """Load the noise model of a site, once for each batch of visits."""
+        if self._noise_store is not noise:
+            self._noise_store, self._noise_models = noise, {}
+        if site not in self._noise_models:
+            self._noise_models[site] = noise.load_noise_model(site).without_templates()
+        return self._noise_models[site]
 
     def _decide(
         self,
@@ -235,7 +274,7 @@ def _is_away(state: PageWatchState) -> bool:
 
 
 def _merge_events(first: ReportedChange, second: ReportedChange) -> ReportedChange:
-    """Report two events of a visit as one."""
+    """Merge two events of a visit."""
     change = replace(second.change, kinds=(*first.change.kinds, *second.change.kinds))
     return replace(second, change=change, texts=(*first.texts, *second.texts))
 

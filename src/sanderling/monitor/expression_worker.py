@@ -6,7 +6,7 @@ import sys
 
 
 def find_matches(expression: str, text: str, limit: int) -> list[str]:
-    """Return the first group of each match, or the whole match; empty ones are left out."""
+    """Return the first group of each match, or the whole match, without empty matches."""
     found: list[str] = []
     for match, _ in zip(re.finditer(expression, text, re.MULTILINE), range(limit), strict=False):
         part = match[1] if match.re.groups else match[0]

@@ -34,7 +34,7 @@ def format_text_message(watch: Watch, changes: Sequence[ReportedChange]) -> tupl
 
 
 def format_change(item: ReportedChange, template: str = "", watch_name: str = "") -> str:
-    """Format a change as plain text, with the template of the watch if it has one."""
+    """Format a change as plain text, with the template of the watch, if any."""
     if template:
         fields = {
             "watch": watch_name,

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from sanderling.changes.classify import ChangeKind
+from sanderling.changes.classify import validate_kinds
 from sanderling.content.user_rules import UserRules
 from sanderling.errors import UsageError
 from sanderling.monitor.active_hours import ActiveHours, parse_active_hours
@@ -68,6 +68,11 @@ class Watch(Struct, frozen=True, omit_defaults=True, kw_only=True, dict=True):
     def is_single_page(self) -> bool:
         return len(self.urls) == 1 and not self.sites and not self.pattern
 
+    @property
+    def includes_boilerplate(self) -> bool:
+        """Whether text outside the main content counts: no kind, condition, or part was asked for."""
+        return not (self.kinds or self.conditions or self.selector)
+
     def matches(self, url: str) -> bool:
         """Return whether a page belongs to this watch."""
         return url in self.urls or bool(self.pattern and is_wildcard_match(url, self.pattern))
@@ -80,9 +85,7 @@ def validate_watch(watch: Watch) -> Watch:
     if any(one.language == "xpath" for one in watch.ignore_selectors):
         raise UsageError("an XPath cannot be ignored; use a CSS selector, a JSON path or re:EXPRESSION")
     _ = watch.part_selectors, watch.parsed_conditions, watch.active_hours  # raise UsageError
-    for kind in watch.kinds:
-        if kind not in set(ChangeKind):
-            raise UsageError(f"unknown kind of change {kind!r}; choose from {', '.join(ChangeKind)}")
+    validate_kinds(watch.kinds)
     if not 0 <= watch.min_significance <= 1:
         raise UsageError("the minimum significance is a number from 0 to 1")
     for name, seconds in (("interval", watch.every), ("digest interval", watch.digest)):

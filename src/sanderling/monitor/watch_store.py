@@ -19,6 +19,7 @@ DATABASE = "watch.db"
 MAX_EVENTS = 1_000  # per watch
 MAX_LOADED_EVENTS = 10_000
 MAX_VALUES = 5_000  # per watch and page
+HELD = 2  # `is_pending` of a minor change that is reported only if other pages share it
 
 
 class PageWatchState(Struct, omit_defaults=True):
@@ -58,6 +59,7 @@ class WatchStore:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.db = connect_private_sqlite(folder / DATABASE)
+        self._last_rows: list[tuple[int, bytes]] = []
         apply_migrations(self.db, {"monitor": MIGRATIONS})
         with transaction(self.db):
             self.db.execute(
@@ -71,8 +73,12 @@ class WatchStore:
     # Watches
 
     def load_watches(self) -> dict[int, Watch]:
-        rows = self.db.execute("SELECT id, definition FROM watches ORDER BY id").fetchall()
+        rows = self._last_rows = self.db.execute("SELECT id, definition FROM watches ORDER BY id").fetchall()
         return {id_: json.decode(definition, type=Watch) for id_, definition in rows}
+
+    def have_watches_changed(self) -> bool:
+        """Return whether watches differ from those loaded last. Cheaper than loading thousands of them."""
+        return bool(self.db.execute("SELECT id, definition FROM watches ORDER BY id").fetchall() != self._last_rows)
 
     def save_watch(self, watch: Watch) -> int:
         """Add a watch, or replace the watch of that name. Returns its id."""
@@ -157,6 +163,33 @@ class WatchStore:
         ).fetchone()
         return row is not None
 
+    def hold_event(self, watch_id: int, url_id: int, visit_id: int, change: ReportedChange) -> None:
+        """Store a minor change that is reported only if other pages share it."""
+        self.db.execute(
+            "INSERT INTO watch_events (watch, url, visit, at, ready_at, is_pending, event) VALUES (?, ?, ?, ?, 0, ?, ?)"
+            " ON CONFLICT (watch, url, visit) DO NOTHING",
+            (watch_id, url_id, visit_id, change.seen_at, HELD, json.encode(change)),
+        )
+
+    def load_held_events(self) -> list[tuple[int, int, int, ReportedChange]]:
+        """Return watch, page, visit, and change of all minor changes that are held."""
+        sql = "SELECT watch, url, visit, event FROM watch_events WHERE is_pending = ? ORDER BY id"
+        rows = self.db.execute(sql, (HELD,)).fetchall()
+        return [(watch, url, visit, json.decode(event, type=ReportedChange)) for watch, url, visit, event in rows]
+
+    def drop_held_event(self, watch_id: int, url_id: int, visit_id: int) -> None:
+        """Forget a minor change before it is reported: its event gets a new number."""
+        sql = "DELETE FROM watch_events WHERE watch = ? AND url = ? AND visit = ? AND is_pending = ?"
+        self.db.execute(sql, (watch_id, url_id, visit_id, HELD))
+
+    def drop_held_events_before(self, at: float) -> None:
+        """Forget minor changes that no other page shared in time."""
+        self.db.execute("DELETE FROM watch_events WHERE is_pending = ? AND at < ?", (HELD, at))
+
+    def count_pages(self, watch_id: int) -> int:
+        """Return the number of pages of a watch that were seen."""
+        return int(self.db.execute("SELECT count(*) FROM watch_states WHERE watch = ?", (watch_id,)).fetchone()[0])
+
     def load_ready_events(self, now: float) -> dict[int, list[WatchEvent]]:
         """Return all events that are in no message yet of watches whose first event is ready, in their order."""
         ready = "SELECT watch FROM watch_events WHERE is_pending = 1 GROUP BY watch HAVING min(ready_at) <= ?"
@@ -182,13 +215,13 @@ class WatchStore:
 
     def load_events(self, watch_id: int, limit: int) -> list[ReportedChange]:
         """Return the last events of a watch, newest first."""
-        sql = "SELECT event FROM watch_events WHERE watch = ? ORDER BY id DESC LIMIT ?"
-        return [json.decode(row[0], type=ReportedChange) for row in self.db.execute(sql, (watch_id, limit))]
+        sql = "SELECT event FROM watch_events WHERE watch = ? AND is_pending != ? ORDER BY id DESC LIMIT ?"
+        return [json.decode(row[0], type=ReportedChange) for row in self.db.execute(sql, (watch_id, HELD, limit))]
 
     def load_events_after(self, event_id: int) -> list[WatchEvent]:
         """Return events of all watches, oldest first."""
-        sql = "SELECT id, watch, ready_at, event FROM watch_events WHERE id > ? ORDER BY id LIMIT ?"
-        return list(map(_decode_event, self.db.execute(sql, (event_id, MAX_LOADED_EVENTS)).fetchall()))
+        sql = "SELECT id, watch, ready_at, event FROM watch_events WHERE id > ? AND is_pending != ? ORDER BY id LIMIT ?"
+        return list(map(_decode_event, self.db.execute(sql, (event_id, HELD, MAX_LOADED_EVENTS)).fetchall()))
 
     def load_digest(self) -> WatchDigest | None:
         """Load the digest of all watches; None: there is none."""
@@ -203,7 +236,7 @@ class WatchStore:
                 self.db.execute("INSERT INTO watch_digest VALUES (1, ?)", (json.encode(digest),))
 
     def set_digest(self, every: float, notify: tuple[str, ...], now: float) -> None:
-        """Set interval and targets of the digest of all watches. What was reported stays reported."""
+        """Set interval and targets of the digest of all watches. Reported changes stay reported."""
         before = self.load_digest()
         last_event = before.last_event if before else self.find_last_event_id()
         if before is None or (before.every, before.notify) != (every, notify):
@@ -214,8 +247,8 @@ class WatchStore:
 
     def count_events(self, watch_id: int) -> tuple[int, float]:
         """Return the number of stored events, and the time of the last."""
-        row = self.db.execute("SELECT count(*), coalesce(max(at), 0) FROM watch_events WHERE watch = ?", (watch_id,))
-        count, at = row.fetchone()
+        sql = "SELECT count(*), coalesce(max(at), 0) FROM watch_events WHERE watch = ? AND is_pending != ?"
+        count, at = self.db.execute(sql, (watch_id, HELD)).fetchone()
         return int(count), float(at)
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import turbohtml
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.changes.changed_text import ChangedText, build_changed_text
-from sanderling.changes.classify import ChangeKind, PageChange
+from sanderling.changes.classify import BASE_SIGNIFICANCE, ChangeKind, PageChange
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.render import extract_excerpt
 from sanderling.changes.versions import extract_record_text
@@ -119,20 +120,37 @@ def _read_part(tree: Document | None, text: str, watch: Watch) -> WatchedVersion
 
 
 def compare_versions(
-    old: WatchedVersion, new: WatchedVersion, noise_model: NoiseModel | None, page_id: int
+    old: WatchedVersion,
+    new: WatchedVersion,
+    noise_model: NoiseModel | None,
+    page_id: int,
+    *,
+    include_boilerplate: bool = False,
 ) -> tuple[PageChange, tuple[ChangedText, ...]]:
-    """Return the change between two versions and its text; without kinds if it is not significant."""
+    """Return the change between two versions and its text; without kinds if it is not significant.
+
+    With `include_boilerplate`, text outside the main content is significant, such as a notice in the header.
+    """
     if old.comparable is None or new.comparable is None:
         texts = tuple(diff_json(old.data, new.data)) if old.comparable is new.comparable else ()
         return (_build_part_change(), _limit_texts(texts)) if texts else (PageChange(), ())
     report = build_diff_report(old.comparable, new.comparable, None if new.is_part else noise_model, page_id)
     if not new.is_part:
-        return report.change, extract_excerpt(report, report.change, MAX_SHOWN_TEXTS)
+        change = _add_boilerplate(report.change) if include_boilerplate else report.change
+        return change, extract_excerpt(report, change, MAX_SHOWN_TEXTS, include_boilerplate=include_boilerplate)
     if not report.change.is_significant:
         return PageChange(), ()
     if "\n" not in old.text + new.text:
         return _build_part_change(), (build_changed_text(old.text, new.text),)
     return _build_part_change(), extract_excerpt(report, report.change, MAX_SHOWN_TEXTS)
+
+
+def _add_boilerplate(change: PageChange) -> PageChange:
+    """Return a change of text outside the main content alone as a change of structure."""
+    if change.kinds or not change.paragraphs:
+        return change
+    kind = ChangeKind.STRUCTURE
+    return replace(change, kinds=(kind,), significance=BASE_SIGNIFICANCE[kind])
 
 
 def _build_part_change() -> PageChange:

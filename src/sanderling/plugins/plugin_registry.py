@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from sanderling.errors import SanderlingError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 MAX_ERROR_LENGTH = 300
 
@@ -22,6 +24,14 @@ class PluginGroup(StrEnum):
     ORDERINGS = "sanderling.orderings"  # () -> Ordering
     REVISIT_POLICIES = "sanderling.revisit_policies"  # a RevisitPolicy
     NOTIFIERS = "sanderling.notifiers"  # by scheme: a Notifier
+
+
+def entry_points(group: str, name: str = "") -> "EntryPoints":
+    """Return the entry points of a group, or those of a name."""
+    from importlib import metadata  # slow import, not needed without plugins
+
+    found = metadata.entry_points(group=group)
+    return found.select(name=name) if name else found
 
 
 class Plugin(Struct, frozen=True):
@@ -79,7 +89,7 @@ def load_plugins(group: PluginGroup, names: tuple[str, ...]) -> Iterator[tuple[s
         yield name, load_plugin(group, name)
 
 
-def _load_entry(entry: EntryPoint) -> Any:
+def _load_entry(entry: "EntryPoint") -> Any:
     try:
         plugin = entry.load()
     except SanderlingError as error:
@@ -92,10 +102,10 @@ def _load_entry(entry: EntryPoint) -> Any:
     return plugin
 
 
-def _describe(entry: EntryPoint) -> str:
+def _describe(entry: "EntryPoint") -> str:
     package, version = _get_package(entry)
     return f"the plugin {entry.name!r} of {package} {version}"
 
 
-def _get_package(entry: EntryPoint) -> tuple[str, str]:
+def _get_package(entry: "EntryPoint") -> tuple[str, str]:
     return (entry.dist.name, entry.dist.version) if entry.dist is not None else ("an unknown package", "")

@@ -117,10 +117,13 @@ def compute_announced_changes(history: VisitHistory, site: SiteModel, rate: floa
 def apply_effective_time(
     history: VisitHistory, site: SiteModel, rate: float, elapsed: Elapsed
 ) -> tuple[Elapsed, float]:
-    """Return the elapsed time with announcements, and the pace at which it continues until the next one."""
+    """Return the elapsed time with announcements, and the pace at which it continues until the next announcement."""
     pace = estimate_unannounced(history, site)
     extra = compute_announced_changes(history, site, rate) / rate
-    return Elapsed(pace * elapsed.active + extra, pace * elapsed.plain + extra), pace
+    return (
+        Elapsed(pace * elapsed.active + extra, pace * elapsed.plain + extra, pace * elapsed.recent + extra),
+        pace,
+    )
 
 
 def record_result(history: VisitHistory, after: VisitHistory, site: SiteModel, elapsed: Elapsed) -> VisitHistory:

@@ -1,4 +1,4 @@
-"""Change lists that sites publish: which pages they named, and how complete and precise they are.
+"""Lists of changes that sites publish: change lists, and when to fetch sitemaps and feeds again.
 
 The request URL of a list contains LAST_VISIT, the server's time of its last response. While a list is trusted, pages of
 its host are due only if named. A few due pages that it did not name are visited to test whether it is complete.
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.clock import parse_http_date
 from sanderling.db.connection import Connection
+from sanderling.frontier.requeue import restore_visited, set_request_url
 from sanderling.models import Visit
 
 MAX_PARTS = 200  # of one response
@@ -27,6 +28,16 @@ DATE_HEADER = re.compile(rb"^date:[ \t]*([^\r\n]{1,60})", re.IGNORECASE | re.MUL
 TRUSTED_SQL = (
     f"responded = 1 AND tested - missed + {PRIOR_COUNT} >= {MIN_COMPLETENESS} * (tested + {PRIOR_COUNT})"
     f" AND confirmed + {PRIOR_COUNT} >= {MIN_PRECISION} * (named + {PRIOR_COUNT})"
+)
+MIN_READ_INTERVAL = 600.0  # for a continuous refresh
+INITIAL_READ_INTERVAL = 3600.0
+MAX_READ_INTERVAL = 7 * 86_400.0
+PROBATION_READS = 3  # every refresh fetches it until so many reads were unchanged
+MAX_GONE_READS = 2  # consecutive 404 or 410 before it is retired
+MAX_FAILED_READS = 5  # consecutive failures before it is retired
+ACTIVE_SQL = (
+    "SELECT u.id FROM urls AS u LEFT JOIN sitemap_schedule AS m ON m.url = u.id WHERE u.role IN ('sitemap', 'feed')"
+    f" AND u.state = 'visited' AND u.host NOT IN (SELECT host FROM change_lists WHERE {TRUSTED_SQL})"
 )
 
 
@@ -56,7 +67,8 @@ class ChangeLists:
         return self.db.execute(sql, (url_id,)).fetchone() is not None
 
     def reactivate_list(self, url_id: int, request_url: str) -> None:
-        self.db.execute("UPDATE urls SET state = 'visited', request_url = ? WHERE id = ?", (request_url, url_id))
+        restore_visited(self.db, [url_id])
+        set_request_url(self.db, url_id, request_url)
 
     def build_first_request(self, list_url: str, host_id: int, visit: Visit) -> str:
         """Build the request for all changes since the oldest stored page, by the clock of the server."""
@@ -85,7 +97,7 @@ class ChangeLists:
         if next_url and parts + 1 >= MAX_PARTS:
             return self.record_failure(visit, now)
         request_url = next_url or _build_request_url(visit.url, until)
-        self.db.execute("UPDATE urls SET request_url = ? WHERE id = ?", (request_url, visit.id))
+        set_request_url(self.db, visit.id, request_url)
         self.db.execute(
             "UPDATE change_lists"
             " SET parts = ?, until = ?, responded = ?, requested_at = ?, sampled = 0, has_baseline = ? WHERE url = ?",
@@ -117,7 +129,7 @@ class ChangeLists:
         """Distrust a list without a valid response, and restart it with the next request."""
         (host,) = self.db.execute("SELECT host FROM urls WHERE id = ?", (visit.id,)).fetchone()
         request_url = self.build_first_request(visit.url, host, visit)
-        self.db.execute("UPDATE urls SET request_url = ? WHERE id = ?", (request_url, visit.id))
+        set_request_url(self.db, visit.id, request_url)
         self.db.execute(
             "UPDATE change_lists SET responded = 0, parts = 0, has_baseline = 0, requested_at = ? WHERE url = ?",
             (now, visit.id),
@@ -197,3 +209,58 @@ def get_server_time(visit: Visit) -> float:
     header = DATE_HEADER.search(visit.head)
     date = parse_http_date(header[1].decode("latin-1")) if header else None
     return visit.visited_at if date is None else date
+
+
+class SitemapSchedule:
+    """Fetch intervals of the sitemaps and feeds of a collection."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+
+    def record_read(self, url_id: int, now: float, has_new_entries: bool) -> None:
+        """Halve the interval after new entries, else extend it."""
+        interval, unchanged_reads = self._load_interval(url_id)
+        interval, unchanged_reads = (
+            (max(interval / 2, MIN_READ_INTERVAL), 0)
+            if has_new_entries
+            else (min(interval * 1.5, MAX_READ_INTERVAL), unchanged_reads + 1)
+        )
+        self._save_interval(url_id, now, interval, unchanged_reads, 0)
+
+    def record_failure(self, url_id: int, now: float, is_gone: bool = False) -> bool:
+        """Record a failed fetch. Returns True if the sitemap is now retired."""
+        interval, unchanged_reads = self._load_interval(url_id)
+        row = self.db.execute("SELECT failures FROM sitemap_schedule WHERE url = ?", (url_id,)).fetchone()
+        failures = 1 + (row[0] if row else 0)
+        self._save_interval(url_id, now, min(interval * 1.5, MAX_READ_INTERVAL), unchanged_reads, failures)
+        return bool(failures >= (MAX_GONE_READS if is_gone else MAX_FAILED_READS))
+
+    def load_due(self, now: float) -> list[int]:
+        return self._select_ids(f"{ACTIVE_SQL} AND m.due_at <= ? AND m.failures < {MAX_FAILED_READS}", now)
+
+    def load_due_at_start(self, now: float) -> list[int]:
+        """Load due and new sitemaps at the start of a refresh."""
+        sql = (
+            f"{ACTIVE_SQL} AND (m.url IS NULL"
+            f" OR ((m.due_at <= ? OR m.unchanged_reads < {PROBATION_READS}) AND m.failures < {MAX_FAILED_READS}))"
+        )
+        return self._select_ids(sql, now)
+
+    def _select_ids(self, sql: str, now: float) -> list[int]:
+        return [url for (url,) in self.db.execute(sql, (now,))]
+
+    def _load_interval(self, url_id: int) -> tuple[float, int]:
+        row = self.db.execute(
+            "SELECT interval_seconds, unchanged_reads FROM sitemap_schedule WHERE url = ?", (url_id,)
+        ).fetchone()
+        return (row[0], row[1]) if row else (INITIAL_READ_INTERVAL, 0)
+
+    def _save_interval(self, url_id: int, now: float, interval: float, unchanged_reads: int, failures: int) -> None:
+        self.db.execute(
+            "INSERT INTO sitemap_schedule (url, due_at, interval_seconds, unchanged_reads, failures)"
+            " VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE"
+            " SET due_at = excluded.due_at, interval_seconds = excluded.interval_seconds,"
+            " unchanged_reads = excluded.unchanged_reads,"
+            " failures = excluded.failures",
+            (url_id, now + interval, interval, unchanged_reads, failures),
+        )

@@ -87,7 +87,7 @@ class IntervalRules:
         self.load()
 
     def load_owned(self, owner: str) -> list[IntervalRule]:
-        """Load the rules of one owner."""
+        """Load the rules of an owner."""
         sql = "SELECT pattern, is_exact, every, shortest, longest, eagerness, objective FROM intervals WHERE owner = ?"
         rows = self.db.execute(sql, (owner,)).fetchall()
         return [IntervalRule(pattern, bool(is_exact), *values) for pattern, is_exact, *values in rows]
@@ -133,7 +133,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def check_rule(rule: IntervalRule) -> IntervalRule:
-    """Return the rule, or raise UsageError that says what is invalid."""
+    """Return the rule. Raises UsageError if it is invalid."""
     if not rule.is_exact:
         try:
             _compile_pattern(rule.pattern)
@@ -164,7 +164,7 @@ def parse_every(text: str) -> IntervalRule:
 
 
 def build_setting_rules(settings: RevisitSettings, stored: Sequence[IntervalRule]) -> list[IntervalRule]:
-    """Build the rules of the settings. What is not set stays as stored; `auto` ends stored intervals."""
+    """Build the rules of the settings. Settings without a value stay as stored; `auto` ends stored intervals."""
     bounds = next((rule for rule in stored if not rule.pattern and not rule.every), IntervalRule())
     bounds = IntervalRule(
         shortest=settings.min_interval or bounds.shortest,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.revisit.announcements import Announcer, RevisitHint, apply_announcement, apply_sitemap_hint
-from sanderling.revisit.directory_activity import CELLS_PER_INTERVAL, find_site_name
+from sanderling.revisit.change_timing import CELLS_PER_INTERVAL, find_site_name
 from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget, scale_budget
 from sanderling.revisit.plan_store import PlanRow, PlanStore
 from sanderling.revisit.policies.learned import POLICY, build_scale, estimate_budget_factor, estimate_rate, is_certain
@@ -23,9 +23,9 @@ from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, sta
 
 WEEK = 7 * DAY  # mean interval without a budget
 MAX_INTERVAL = 365 * DAY
-AGE_PULL, DELAY_AGE_PULL = 0.1, 0.3  # weight of the age of a copy, by objective
+AGE_PULLS = {"freshness": 0.1, "delay": 0.0}  # weight of the age of a copy; with `delay` nothing starves without it
 FIRST_AGE_PULL = 0.3  # more of it before many visits
-CANDIDATE_FACTOR = 4  # rows scored per visit
+CANDIDATE_FACTOR = 3  # rows scored per visit
 MAX_SCORED_ROWS = 400  # of a larger batch the earliest rows are taken unscored
 REPLAN_FACTOR = 2  # rows replanned per visit
 MIN_REPLANNED_ROWS = 16  # even without visits: nothing may be due after the clock was set back
@@ -75,7 +75,7 @@ class Planner:
         self.budget = budget
         self.sites: dict[str, SiteModel] = {}
         self.price = VisitPrice()
-        self.age_pull = AGE_PULL
+        self.age_pulls = dict(AGE_PULLS)
         self.mean_cost = DEFAULT_COST_BYTES
         self.last_planned_at = 0.0  # monotonic
         self.revisits = 0
@@ -261,9 +261,8 @@ class Planner:
         return scale
 
     def _compute_age_pull(self, objective: str) -> float:
-        pages = max(len(self.plan_store), 1)
-        pull = DELAY_AGE_PULL if objective == "delay" else self.age_pull
-        return pull + FIRST_AGE_PULL * pages / (self.revisits + pages / 4)
+        pages, pull = max(len(self.plan_store), 1), self.age_pulls[objective]
+        return pull + FIRST_AGE_PULL * pages / (self.revisits + pages / 4) if pull else 0.0
 
     def _fit_interval(self, interval: float) -> None:
         """Adapt cells and mean values to another mean interval."""

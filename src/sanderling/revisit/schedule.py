@@ -12,8 +12,8 @@ from sanderling.revisit.announcements import Announcer, RevisitHint
 from sanderling.revisit.intervals import IntervalRule, IntervalRules, RevisitBudget, parse_budget
 from sanderling.revisit.plan_store import MAX_DUE_TIME, PlanRow, TablePlanStore
 from sanderling.revisit.planner import FOLLOWED_CHANGES, Planner
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.policies.policy import RevisitPolicy
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.visit_history import DAY, Observation
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import find_url_id
@@ -157,7 +157,7 @@ class RevisitSchedule:
         if before == list(rules):
             return
         self.intervals.set_rules(owner, rules)
-        affected = [*before, *rules]
+        affected = set(before).symmetric_difference(rules)
         if all(rule.is_exact for rule in affected):
             ids = [id_ for rule in affected if (id_ := find_url_id(self.db, rule.pattern))]
             self._replan(ids, now)

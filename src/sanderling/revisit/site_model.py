@@ -10,33 +10,41 @@ from math import exp, expm1, lgamma, log
 import msgspec
 from msgspec import Struct
 
-from sanderling.revisit.directory_activity import (
+from sanderling.revisit.change_timing import (
+    AGE_CLASSES,
     CELLS,
     CELLS_PER_INTERVAL,
+    PRIOR_RATE,
+    PRIOR_SHAPE,
+    AgeFactors,
     DirectoryActivity,
+    find_age_class,
+    fit_prior,
     list_directories,
+    list_recent_parts,
     pack_floats,
+    split_by_age,
     unpack_floats,
 )
-from sanderling.revisit.visit_history import AGE_LIMITS, DAY, VisitHistory, find_age_class, split_by_age
+from sanderling.revisit.visit_history import DAY, VisitHistory
 
 MAX_SPREAD = 3.0  # changes counted for one visit
 MIN_DIRECTORY_PAGES = 2  # smaller directories are merged with the one above
 MAX_DIRECTORIES = 4096  # of a site
-AGE_PRIOR = 5.0  # changes
 BIRTH_DELAY = DAY  # after the first page of a site: pages found later are new
 MODEL_MEMORY = 3000.0  # visits
 MEMORY_DAYS = 1000.0  # changes of a page count less with time, because rates change
 MAX_LOG_ODDS = 6.0
-PRIOR_SHAPE, PRIOR_RATE = 0.4, 1 / 30  # of unknown sites; changes a day
+RECENT_LOG_ODDS = -2.0  # before the first visits
 SAMPLE_PAGES = 200  # to which the prior is fitted
 
 
 class Elapsed(Struct, array_like=True):
-    """Effective days between two times, with and without the activity of the directory."""
+    """Effective days between two times, by three models of when pages change."""
 
-    active: float
-    plain: float
+    active: float  # by the age of the page and the activity of its directory
+    plain: float  # by the age of the page
+    recent: float = 0.0  # by the time since its last change
 
 
 class SiteState(Struct, array_like=True):
@@ -55,6 +63,9 @@ class SiteState(Struct, array_like=True):
     sample: tuple[int, list[int], bytes, bytes]  # divisor, page ids, changes, exposures
     visits: int
     announcements: list[float]
+    recent_log_odds: float = 0.0
+    recent_found: list[float] = []
+    recent_expected: list[float] = []
 
 
 class SiteModel:
@@ -63,14 +74,15 @@ class SiteModel:
     def __init__(self, cell_seconds: float, started_at: float = 0.0) -> None:
         self.started_at = started_at
         self.last_visit_at = started_at
-        self.shape, self.scale = PRIOR_SHAPE, PRIOR_SHAPE / PRIOR_RATE
+        self.set_prior(PRIOR_SHAPE, PRIOR_SHAPE / PRIOR_RATE)
         self.log_odds = 0.0  # of the model with activity
+        self.recent_log_odds = RECENT_LOG_ODDS  # of the model with the time since the last change
         self.cell_seconds = cell_seconds
-        self.age_found = [0.0] * (len(AGE_LIMITS) + 1)
-        self.age_expected = [0.0] * (len(AGE_LIMITS) + 1)
-        self.age_factors = [1.0] * (len(AGE_LIMITS) + 1)
+        self.ages = AgeFactors([0.0] * AGE_CLASSES, [0.0] * AGE_CLASSES)
+        self.recent = AgeFactors([0.0] * 2 * AGE_CLASSES, [0.0] * 2 * AGE_CLASSES)
         self.page_counts: dict[str, int] = {}  # of directories and those above
         self.activities: dict[str, DirectoryActivity] = {}
+        self.closest_groups: dict[str, str] = {}  # cache of find_directory
         self.sample_divisor = 1
         self.sample: dict[int, tuple[float, float]] = {}  # page id: changes and exposure
         self.visits = 0
@@ -87,8 +99,20 @@ class SiteModel:
         """Weight of the model with activity."""
         return 1 / (1 + exp(-self.log_odds))
 
+    @property
+    def delay_weights(self) -> Elapsed:
+        """Weights of all three models."""
+        active, recent = exp(self.log_odds), exp(self.recent_log_odds)
+        total = active + recent + 1
+        return Elapsed(active / total, 1 / total, recent / total)
+
+    def set_prior(self, shape: float, scale: float) -> None:
+        """Set the distribution of the rates of unknown pages."""
+        self.shape, self.scale = shape, scale
+        self.prior_constant = shape * log(scale) - lgamma(shape)
+
     def drop_groups(self) -> None:
-        self.activities, self.page_counts = {}, {}
+        self.activities, self.page_counts, self.closest_groups = {}, {}, {}
 
     def rescale_cells(self, interval: float) -> None:
         """Adapt the cell width to the mean interval; discards the activity measured in cells of another width."""
@@ -102,17 +126,23 @@ class SiteModel:
         for directory in list_directories(url):
             if directory in counts or (step > 0 and len(counts) < MAX_DIRECTORIES):
                 counts[directory] = counts.get(directory, 0) + step
+                if MIN_DIRECTORY_PAGES - 1 <= counts[directory] <= MIN_DIRECTORY_PAGES:
+                    self.closest_groups = {}
                 if counts[directory] <= 0:
                     del counts[directory]
                     self.activities.pop(directory, None)
 
     def find_directory(self, url: str) -> str:
         """Return the closest directory with enough pages; "" is the site."""
-        counts = self.page_counts
-        for directory in list_directories(url):
-            if counts.get(directory, 0) >= MIN_DIRECTORY_PAGES:
-                return directory
-        return ""
+        folder = url.partition("#")[0].partition("?")[0].rpartition("/")[0]
+        found = self.closest_groups.get(folder)
+        if found is None:
+            counts = self.page_counts
+            groups = (name for name in list_directories(url) if counts.get(name, 0) >= MIN_DIRECTORY_PAGES)
+            if len(self.closest_groups) >= MAX_DIRECTORIES:
+                self.closest_groups = {}
+            found = self.closest_groups[folder] = next(groups, "")
+        return found
 
     def get_activity(self, url: str, now: float) -> DirectoryActivity:
         """Return the activity of the directory of a URL, up to now."""
@@ -129,28 +159,26 @@ class SiteModel:
             activity.advance(newest_cell)
         return activity
 
-    def compute_elapsed(self, activity: DirectoryActivity, history: VisitHistory, until: float) -> Elapsed:
+    def compute_elapsed(
+        self, activity: DirectoryActivity, history: VisitHistory, until: float, *, with_recent: bool = True
+    ) -> Elapsed:
         """Compute the effective days since the last visit."""
         since, width = history.last_visit, self.cell_seconds
         if until <= since:
-            return Elapsed(0.0, 0.0)
-        if not history.born_at or since - history.born_at >= AGE_LIMITS[-1] * DAY:
-            factor = self.age_factors[-1]
-            return Elapsed(
-                factor * activity.compute_elapsed(since / width, until / width) * width / DAY,
-                factor * (until - since) / DAY,
-            )
+            return Elapsed(0.0, 0.0, 0.0)
         active = plain = 0.0
         for age_class, start, end in split_by_age(history.born_at, since, until):
-            factor = self.age_factors[age_class]
+            factor = self.ages.factors[age_class]
             active += factor * activity.compute_elapsed(start / width, end / width) * width / DAY
             plain += factor * (end - start) / DAY
-        return Elapsed(active, plain)
+        return Elapsed(active, plain, self.compute_recent(history, until) if with_recent else plain)
+
+    def compute_recent(self, history: VisitHistory, until: float) -> float:
+        """Compute the effective days since the last visit by the time since the last change."""
+        return self.recent.compute_elapsed(list_recent_parts(history, until))
 
     def get_age_factor(self, history: VisitHistory, now: float) -> float:
-        if not history.born_at:
-            return self.age_factors[-1]
-        return self.age_factors[find_age_class((now - history.born_at) / DAY)]
+        return self.ages.factors[find_age_class((now - history.born_at) / DAY)]
 
     def get_posterior(self, history: VisitHistory) -> tuple[float, float]:
         """Return shape and scale of the rate of a page."""
@@ -174,7 +202,8 @@ class SiteModel:
             self._compare_models(shape, scale, elapsed, has_changed)
             z = min(rate * elapsed.active, 500.0)
             changes = min(MAX_SPREAD, z / -expm1(-z)) if has_changed and z > 0 else 0.0
-            self._record_ages(history, now, rate, changes)
+            self.ages.record_visit(split_by_age(history.born_at, history.last_visit, now), rate, changes)
+            self.recent.record_visit(list_recent_parts(history, now), rate, changes)
             width = self.cell_seconds
             start, end, cell_rate = history.last_visit / width, now / width, rate * width / DAY
             if activity.parent is not None:
@@ -184,30 +213,14 @@ class SiteModel:
         return evidence, exposure
 
     def _compare_models(self, shape: float, scale: float, elapsed: Elapsed, has_changed: bool) -> None:
-        """Move the weights of both models by the likelihood that they gave to what was found."""
+        """Move the weights of the models by the likelihood that they gave to the result."""
         active = (1 + elapsed.active / scale) ** -shape
         plain = (1 + elapsed.plain / scale) ** -shape
+        recent = (1 + elapsed.recent / scale) ** -shape
         if has_changed:
-            active, plain = 1 - active, 1 - plain
-        step = log(max(active, 1e-9) / max(plain, 1e-9))
-        odds = self.log_odds * (1 - 1 / MODEL_MEMORY) + step
-        self.log_odds = min(max(odds, -MAX_LOG_ODDS), MAX_LOG_ODDS)
-
-    def _record_ages(self, history: VisitHistory, now: float, rate: float, changes: float) -> None:
-        if not history.born_at or history.last_visit - history.born_at >= AGE_LIMITS[-1] * DAY:
-            parts = [(len(AGE_LIMITS), (now - history.last_visit) / DAY)]
-        else:
-            parts = [
-                (age, (end - start) / DAY) for age, start, end in split_by_age(history.born_at, history.last_visit, now)
-            ]
-        total = sum(self.age_factors[age] * days for age, days in parts)
-        for age, days in parts:
-            self.age_expected[age] += rate * days
-            if changes and total:
-                self.age_found[age] += changes * self.age_factors[age] * days / total
-        mean = (AGE_PRIOR + sum(self.age_found)) / (AGE_PRIOR + sum(self.age_expected))
-        for age, _ in parts:
-            self.age_factors[age] = (AGE_PRIOR + self.age_found[age] / mean) / (AGE_PRIOR + self.age_expected[age])
+            active, plain, recent = 1 - active, 1 - plain, 1 - recent
+        self.log_odds = _move_odds(self.log_odds, active, plain)
+        self.recent_log_odds = _move_odds(self.recent_log_odds, recent, plain)
 
     def _sample_page(self, page_id: int, changes: float, exposure: float) -> None:
         """Keep a sample of the pages, and fit the prior to it from time to time."""
@@ -217,7 +230,7 @@ class SiteModel:
                 self.sample_divisor *= 2
                 self.sample = {k: v for k, v in self.sample.items() if hash_id(k) % self.sample_divisor == 0}
         if self.visits >= self.next_fit:
-            self.shape, self.scale = fit_prior(list(self.sample.values()), self.shape, self.scale)
+            self.set_prior(*fit_prior(list(self.sample.values()), self.shape, self.scale))
             self.next_fit = self.visits + max(16, self.visits // 16)
 
     def forget_page(self, page_id: int, url: str) -> None:
@@ -239,13 +252,16 @@ class SiteModel:
                 self.scale,
                 self.log_odds,
                 self.cell_seconds,
-                self.age_found,
-                self.age_expected,
+                self.ages.found,
+                self.ages.expected,
                 self.page_counts,
                 activities,
                 sample,
                 self.visits,
                 self.announcements,
+                self.recent_log_odds,
+                self.recent.found,
+                self.recent.expected,
             )
         )
 
@@ -254,13 +270,11 @@ def restore_site(stored: bytes) -> SiteModel:
     state = msgspec.msgpack.decode(stored, type=SiteState)
     site = SiteModel(state.cell_seconds, state.started_at)
     site.last_visit_at, site.visits = state.last_visit_at, state.visits
-    site.shape, site.scale, site.log_odds = state.shape, state.scale, state.log_odds
-    site.age_found, site.age_expected = state.age_found, state.age_expected
-    mean = (AGE_PRIOR + sum(site.age_found)) / (AGE_PRIOR + sum(site.age_expected))
-    site.age_factors = [
-        (AGE_PRIOR + found / mean) / (AGE_PRIOR + expected)
-        for found, expected in zip(site.age_found, site.age_expected, strict=True)
-    ]
+    site.set_prior(state.shape, state.scale)
+    site.log_odds = state.log_odds
+    site.ages = AgeFactors(state.age_found, state.age_expected)
+    if state.recent_found:
+        site.recent, site.recent_log_odds = AgeFactors(state.recent_found, state.recent_expected), state.recent_log_odds
     site.page_counts, site.announcements = state.page_counts, state.announcements
     for key, first_cell, found, expected in sorted(state.activities):  # the site is first
         parent = site.activities.get("") if key else None
@@ -273,25 +287,9 @@ def restore_site(stored: bytes) -> SiteModel:
     return site
 
 
-def fit_prior(sample: list[tuple[float, float]], shape: float, scale: float) -> tuple[float, float]:
-    """Fit shape and scale of the Gamma prior to changes and exposures (negative binomial likelihood).
-
-    One step per call: expectation-maximization for the scale, and the best of three shapes.
-    """
-    for _ in range(3):
-        rates = PRIOR_RATE + sum((shape + changes) / (scale + exposure) for changes, exposure in sample)
-        scale = shape * (len(sample) + 1) / rates
-    scored = [(_compute_likelihood(sample, shape * step, scale * step), step) for step in (1.0, 1.25, 0.8)]
-    new_shape = min(max(shape * max(scored)[1], 0.03), 30.0)
-    return new_shape, scale * new_shape / shape
-
-
-def _compute_likelihood(sample: list[tuple[float, float]], shape: float, scale: float) -> float:
-    log_scale, base = log(scale), lgamma(shape)
-    return sum(
-        lgamma(shape + changes) - base + shape * log_scale - (shape + changes) * log(scale + exposure)
-        for changes, exposure in sample
-    ) - 0.5 * (log(shape / PRIOR_SHAPE) ** 2)
+def _move_odds(log_odds: float, likelihood: float, reference: float) -> float:
+    step = log(max(likelihood, 1e-9) / max(reference, 1e-9))
+    return min(max(log_odds * (1 - 1 / MODEL_MEMORY) + step, -MAX_LOG_ODDS), MAX_LOG_ODDS)
 
 
 def hash_id(page_id: int) -> int:

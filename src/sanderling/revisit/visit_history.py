@@ -6,7 +6,6 @@ from msgspec import Struct
 RECENT_VISITS = 10  # window of the change share ("6 of 10" in SAR), so that a page can recover
 FIRST_INTERVAL = 7 * 86_400.0  # of policies with an interval per page, before anything is known
 DAY = 86_400.0
-AGE_LIMITS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # days since birth; older or unknown is the last class
 
 
 class Observation(Struct, frozen=True):
@@ -103,23 +102,6 @@ def decode_history(stored: bytes) -> VisitHistory:
         values[11] = 0.0
         history = msgspec.convert(values, VisitHistory)
         return msgspec.structs.replace(history, evidence=float(changes))
-
-
-def split_by_age(born_at: float, since: float, until: float) -> list[tuple[int, float, float]]:
-    """Split a time span at the age limits of a page: `[(age class, start, end)]`."""
-    parts, start = [], since
-    for age_class, limit in enumerate(AGE_LIMITS):
-        end = min(until, born_at + limit * DAY)
-        if end > start:
-            parts.append((age_class, start, end))
-            start = end
-    if until > start:
-        parts.append((len(AGE_LIMITS), start, until))
-    return parts
-
-
-def find_age_class(days: float) -> int:
-    return next((k for k, limit in enumerate(AGE_LIMITS) if days < limit), len(AGE_LIMITS))
 
 
 _DECODER = msgspec.msgpack.Decoder(VisitHistory)

@@ -82,30 +82,65 @@ def _index_until_signal(folder: Path, parent_pid: int) -> int:
 
 
 @contextlib.contextmanager
-def index_in_background(folder: Path, report: Callable[[str], None], enabled: bool = True) -> Iterator[None]:
-    """Update the index during a crawl and at its end. Its failures are reported and never end the crawl."""
-    if not enabled or not can_index():
-        yield
-        return
-    import multiprocessing
+def index_in_background(
+    folder: Path, report: Callable[[str], None], enabled: bool = True, *, delayed: bool = False
+) -> Iterator[Callable[[], None]]:
+    """Update the index during a crawl and at its end. Its failures are reported and never end the crawl.
 
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-    try:
-        process = start_indexer_process(folder, sender)
-    except OSError as error:  # no memory for another process
-        report(f"{NOT_UPDATED}: {error.strerror}; {CONTINUED_LATER}")
-        yield
+    `delayed`: start when the yielded function is called, at the latest at the end.
+    """
+    if not enabled or not can_index():
+        yield lambda: None
         return
-    sender.close()
+    indexer = _BackgroundIndexer(folder, report)
     try:
-        yield
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid or 0, FINISH_SIGNAL)
-        _report_last_messages(process, receiver, report)
+        if not delayed:
+            indexer.start()
+        yield indexer.start
+        indexer.start()
+        indexer.finish()
     finally:
-        process.kill()  # if it hangs; a kill leaves the index consistent
-        process.join()
-        receiver.close()
+        indexer.close()
+
+
+class _BackgroundIndexer:
+    """The indexer process of a crawl."""
+
+    def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
+        self.folder, self.report = folder, report
+        self.was_started = False
+        self.process: BaseProcess | None = None  # None also if it could not be started
+        self.receiver: PipeConnection | None = None
+
+    def start(self) -> None:
+        """Start the process, once."""
+        if self.was_started:
+            return
+        import multiprocessing
+
+        self.was_started = True
+        self.receiver, sender = multiprocessing.Pipe(duplex=False)
+        try:
+            self.process = start_indexer_process(self.folder, sender)
+        except OSError as error:  # no memory for another process
+            self.report(f"{NOT_UPDATED}: {error.strerror}; {CONTINUED_LATER}")
+        sender.close()
+
+    def finish(self) -> None:
+        """Index what is pending, and report what the process says."""
+        if self.process is None or self.receiver is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid or 0, FINISH_SIGNAL)
+        _report_last_messages(self.process, self.receiver, self.report)
+
+    def close(self) -> None:
+        """End the process. If it hangs it is killed, which leaves the index consistent."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+        if self.receiver is not None:
+            self.receiver.close()
 
 
 def _report_last_messages(process: "BaseProcess", receiver: "PipeConnection", report: Callable[[str], None]) -> None:

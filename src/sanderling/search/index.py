@@ -116,6 +116,12 @@ class SearchIndex:
                 history_writer.delete_documents_by_term("key", build_version_key(at, url))
             self._pending[url] = None
 
+    def add_copies(self, pages: Iterable[tantivy.Document], versions: Iterable[tantivy.Document]) -> None:
+        """Add entries as they are, to an empty index."""
+        for writer, entries in zip(self._get_writers(), (pages, versions), strict=True):
+            for entry in entries:
+                writer.add_document(entry)
+
     def collect_garbage(self) -> None:
         """Delete files of an interrupted commit, whose names may be reused."""
         for writer in self._writers or ():

@@ -18,7 +18,7 @@ from sanderling.search.search_types import Document
 from sanderling.storage.collection import StoredCollection, get_robots_agent, open_collection_read_only
 from sanderling.storage.link_graph import unpack_links
 from sanderling.storage.queries import load_urls
-from sanderling.storage.reports import get_last_visit_id
+from sanderling.storage.reports import count_visits_after, get_last_visit_id, get_next_visit_id
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
 BATCH_SIZE = 1_000  # visits per commit
@@ -39,7 +39,7 @@ class Indexer:
     def count_pending(self) -> int:
         """Return the number of visits not indexed yet."""
         with report_index_damage(self.folder):
-            return get_last_visit_id(self.collection.db) - self.index.last_batch
+            return count_visits_after(self.collection.db, self.index.last_batch)
 
     def index_batch(self) -> int:
         """Index and commit the next batch. Returns the number of visits."""
@@ -47,10 +47,11 @@ class Indexer:
             return self._index_batch()
 
     def _index_batch(self) -> int:
-        since = self.index.last_batch
-        until = min(since + BATCH_SIZE, get_last_visit_id(self.collection.db))
-        if until <= since:
+        first = get_next_visit_id(self.collection.db, self.index.last_batch)  # shards do not count from 1
+        if not first:
             return 0
+        since = first - 1
+        until = min(since + BATCH_SIZE, get_last_visit_id(self.collection.db))
         rows = load_pending_visits(self.collection.db, since, until)
         for row in rows:
             self._collect_anchors(row)

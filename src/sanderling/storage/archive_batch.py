@@ -20,7 +20,7 @@ class ArchivedVisit(Struct, frozen=True):
 
     visit: Visit
     request_url: str  # WARC-Target-URI of its record
-    has_changed: bool  # the page is new or its bytes differ from the last version's
+    has_changed: bool  # the page is new, or its bytes or its picture differ from the last version's
     location: RecordLocation | None = None  # None: no record was written
     record_id: str = ""
     payload_digest: str = ""
@@ -56,7 +56,8 @@ def archive_visits(
             _has_changed(visit, page_states.get(visit.id)),
             archive,
         )
-        if visit.outcome is Outcome.NOT_MODIFIED and identical_body is not None and archived.location is not None:
+        is_own = identical_body is not None and not identical_body.archive
+        if visit.outcome is Outcome.NOT_MODIFIED and identical_body is not None and is_own and archived.location:
             archived = replace(
                 archived, not_modified_entry=_build_not_modified_entry(archived, page_states[visit.id], identical_body)
             )
@@ -88,7 +89,8 @@ def _build_not_modified_entry(
 
 def _has_changed(visit: Visit, previous_state: PageState | None) -> bool:
     if visit.outcome is Outcome.FETCHED:
-        return previous_state is None or previous_state.digest != visit.digest
+        has_other_picture = visit.rendering is not None and visit.rendering.visual is not None
+        return previous_state is None or previous_state.digest != visit.digest or has_other_picture
     return visit.outcome is Outcome.REDIRECT
 
 
@@ -97,7 +99,10 @@ def _archive_visit(
 ) -> ArchivedVisit:
     other_url_body = (
         identical_body
-        if identical_body is not None and identical_body.url_id != visit.id and visit.outcome is Outcome.FETCHED
+        if identical_body is not None
+        and not identical_body.archive
+        and identical_body.url_id != visit.id
+        and visit.outcome is Outcome.FETCHED
         else None
     )
     if (
@@ -111,6 +116,7 @@ def _archive_visit(
             identical_body.fetched_at,
             identical_body.payload_digest,
             RecordLocation(identical_body.file, identical_body.offset, identical_body.length),
+            identical_body.archive,
         )
         exchange = HttpExchange(request_url, visit.visited_at, visit.head, b"", visit.address)
         packed, location = archive.append_revisit(exchange, original, record_id=visit.record_id)

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.db.connection import Connection, select_by_ids
+from sanderling.db.id_range import ALL_IDS, IdRange, find_next_id
 from sanderling.http.content_type import HTML_TYPES, UNKNOWN_TYPES
 from sanderling.models import Outcome, Reason, Visit
 
@@ -64,6 +66,7 @@ class IdenticalBody(Struct, frozen=True):
     file: str
     offset: int
     length: int
+    archive: str = ""  # name of the archive of another collection; empty: of this one
 
 
 class VisitRow(Struct, frozen=True):
@@ -112,9 +115,11 @@ def compute_digest_prefix(digest: bytes) -> int:
 class PageCatalog:
     """Read and write pages and visits."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, id_range: IdRange = ALL_IDS) -> None:
         self.db = db
-        self.next_visit_id = 1 + int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
+        self.id_range = id_range  # of visits and files
+        self.next_visit_id = find_next_id(db, "visits", id_range)
+        self.others: Mapping[str, PageCatalog] = {}  # catalogs of other collections that share bodies, by name
 
     def load_page_states(self, url_ids: Sequence[int]) -> dict[int, PageState]:
         return {row[0]: PageState(*row) for row in select_by_ids(self.db, SELECT_PAGE_STATES, url_ids)}
@@ -127,15 +132,18 @@ class PageCatalog:
         """Return the first stored body for each of these digests."""
         digests_by_prefix = {compute_digest_prefix(digest): digest for digest in digests}
         rows = select_by_ids(self.db, SELECT_IDENTICAL_BODIES, list(digests_by_prefix))
-        return {row[1]: IdenticalBody(*row[2:]) for row in rows if digests_by_prefix[row[0]] == row[1]}
+        found = {row[1]: IdenticalBody(*row[2:]) for row in rows if digests_by_prefix[row[0]] == row[1]}
+        for name, other in self.others.items():
+            shared = other.find_identical_bodies([digest for digest in digests if digest not in found]).items()
+            found |= {digest: replace(body, archive=name) for digest, body in shared}
+        return found
 
     def load_fingerprints(self, url_ids: Sequence[int], kind: str) -> dict[int, bytes]:
         """Return fingerprints by URL id, for pages that have this kind."""
         found: dict[int, bytes] = {}
         for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
             part = url_ids[start : start + SQL_CHUNK_SIZE]
-            placeholders = ",".join("?" * len(part))
-            sql = f"SELECT url, value FROM fingerprints WHERE kind = ? AND url IN ({placeholders})"
+            sql = f"SELECT url, value FROM fingerprints WHERE kind = ? AND url IN ({','.join('?' * len(part))})"
             found.update(self.db.execute(sql, (kind, *part)).fetchall())
         return found
 
@@ -146,10 +154,7 @@ class PageCatalog:
 
     def find_body_locations(self, visit_ids: Sequence[int]) -> dict[int, tuple[str, int, int]]:
         """Return file, offset, and length by visit id, for visits with a record."""
-        sql = (
-            "SELECT v.id, f.name, v.start, v.length FROM visits AS v JOIN files AS f ON f.id = v.file"
-            " WHERE v.id IN ({})"
-        )
+        sql = "SELECT v.id, name, start, length FROM visits AS v JOIN files AS f ON f.id = v.file WHERE v.id IN ({})"
         return {row[0]: (row[1], row[2], row[3]) for row in select_by_ids(self.db, sql, visit_ids)}
 
     def find_body_location(self, visit_id: int) -> tuple[str, int, int] | None:
@@ -173,16 +178,13 @@ class PageCatalog:
         """Remove pages from the catalog and record a visit with the reason. The archive is unchanged."""
         self.record_removal(url_ids, session, now, Reason.EVICTED)
         keys = [(url,) for url in url_ids]
-        bodies = [
-            (compute_digest_prefix(state.digest), state.visit_id)
-            for state in self.load_page_states(url_ids).values()
-            if state.digest
-        ]
+        states = self.load_page_states(url_ids).values()
+        bodies = [(compute_digest_prefix(state.digest), state.visit_id) for state in states if state.digest]
         self.db.executemany("DELETE FROM digests WHERE prefix = ? AND visit = ?", bodies)
         for start in range(0, len(url_ids), SQL_CHUNK_SIZE):
             part = url_ids[start : start + SQL_CHUNK_SIZE]
-            placeholders = ",".join("?" * len(part))
-            self.db.execute(f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({placeholders})", part)
+            sql = f"UPDATE pages SET duplicate_of = 0 WHERE duplicate_of IN ({','.join('?' * len(part))})"
+            self.db.execute(sql, part)
         self.db.executemany("DELETE FROM fingerprints WHERE url = ?", keys)
         self.db.executemany("DELETE FROM pages WHERE url = ?", keys)
 
@@ -247,9 +249,9 @@ class PageCatalog:
     def upsert_file(self, file_name: str, committed_length: int) -> int:
         """Set the committed length of a WARC file. Returns its id."""
         row = self.db.execute(
-            "INSERT INTO files (name, committed) VALUES (?, ?)"
+            "INSERT INTO files (id, name, committed) VALUES (?, ?, ?)"
             " ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING id",
-            (file_name, committed_length),
+            (find_next_id(self.db, "files", self.id_range), file_name, committed_length),
         ).fetchone()
         return int(row[0])
 

@@ -21,6 +21,7 @@ from sanderling.db.connection import (
 )
 from sanderling.db.schema.changes import MIGRATIONS as CHANGES
 from sanderling.db.schema.dedup import MIGRATIONS as DEDUP
+from sanderling.db.schema.forms import MIGRATIONS as FORMS
 from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
 from sanderling.db.schema.storage import MIGRATIONS as STORAGE
 from sanderling.errors import CollectionError, UsageError, build_write_error
@@ -33,12 +34,14 @@ SCHEMA_MIGRATIONS: Mapping[str, Sequence[Migration]] = {
     "storage": STORAGE,
     "changes": CHANGES,
     "dedup": DEDUP,
+    "forms": FORMS,
 }
 DATABASE_FILE = "sanderling.db"
 DELETED_DATABASE_FILE = DATABASE_FILE + "-leaving"  # during deletion
 COLLECTION_FOLDERS = (  # deleted by --clean
     "archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports", "workers",
 )  # fmt: skip
+SHARD_SET_FILES = ("shards.db", "shards.url")  # one of them makes the folder a set of shards
 DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database is SQLite
 
 
@@ -79,7 +82,7 @@ class StoredCollection:
 
 
 def has_collection(folder: Path) -> bool:
-    return (folder / DATABASE_FILE).is_file() or (folder / DATABASE_URL_FILE).is_file()
+    return any((folder / name).is_file() for name in (DATABASE_FILE, DATABASE_URL_FILE, *SHARD_SET_FILES))
 
 
 def read_database_url(folder: Path) -> str:
@@ -145,7 +148,12 @@ def _connect_postgres(database_url: str, read_only: bool) -> Connection:
 
 
 def open_collection(folder: Path, database_url: str = "") -> StoredCollection:
-    """Open a collection for writing. Creates it if necessary."""
+    """Open a collection for writing. Creates it if necessary. Raises CollectionError for a set of shards."""
+    if any((folder / name).is_file() for name in SHARD_SET_FILES):
+        raise CollectionError(
+            f"{folder} is a set of shards, which this command cannot write to; join them first:"
+            f" sanderling shards join -C {folder}"
+        )
     lock = _acquire_lock(folder)
     try:
         if (folder / DELETED_DATABASE_FILE).exists():
@@ -220,6 +228,10 @@ def open_collection_read_only(folder: Path) -> StoredCollection:
     """Open an existing collection for reading, also during a crawl. Migrates an older schema first."""
     if not has_collection(folder):
         raise CollectionError(f"there is no collection in {folder}; create one with: sanderling crawl URL -C {folder}")
+    if any((folder / name).is_file() for name in SHARD_SET_FILES):
+        from sanderling.storage.shard_set import open_united
+
+        return open_united(folder)
     db = open_database(folder, read_only=True)
     with _close_on_error(folder, db):
         current = is_schema_current(db, SCHEMA_MIGRATIONS)
@@ -239,7 +251,12 @@ def delete_collection(folder: Path) -> None:
     """Delete the files of a collection. Other files in the folder stay."""
     lock = _acquire_lock(folder)
     try:
-        if (folder / DATABASE_URL_FILE).is_file():
+        if (folder / SHARD_SET_FILES[0]).is_file():
+            for name in (SHARD_SET_FILES[0], f"{SHARD_SET_FILES[0]}-wal", f"{SHARD_SET_FILES[0]}-shm"):
+                (folder / name).unlink(missing_ok=True)
+            for shard in folder.glob("shard-*"):
+                shutil.rmtree(shard)
+        if any((folder / name).is_file() for name in (DATABASE_URL_FILE, SHARD_SET_FILES[1])):
             raise CollectionError(
                 f"the database of {folder} is in PostgreSQL: drop its tables there, or use another -C"
             )

@@ -62,4 +62,5 @@ class CollectionMeta:
     blocked_patterns = MetaField(list[str], [])  # of deleted URLs, which are never queued again
     is_deletion_unfinished = MetaField(bool, False)
     age_selections = MetaField(list[dict[str, Any]], [])  # of an unfinished deletion
+    import_first_pages = MetaField(dict[str, tuple[float, str]], {})  # time and URL of the first one by host
     import_offsets = MetaField(dict[str, int], {})  # by fingerprint of the file; -1: complete

@@ -13,19 +13,21 @@ from msgspec.structs import replace
 from sanderling.clock import Clock
 from sanderling.db.connection import Connection, transaction
 from sanderling.errors import UsageError
+from sanderling.http.content_type import is_html, parse_mime_type
 from sanderling.storage.catalog import PageCatalog
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.blocklist import compile_patterns
-from sanderling.urls.normalize import normalize_url
+from sanderling.urls.normalize import get_host, normalize_url
 from sanderling.warc.archive import Archive, open_archive
 from sanderling.warc.cdxj import CdxjEntry, build_entry
 from sanderling.warc.cdxj_index import CdxjIndex, open_cdxj_index
-from sanderling.warc.import_reader import ImportableRecord, RejectedRecord, SourceFile, iterate_importable
+from sanderling.warc.import_reader import ImportableRecord, RejectedRecord, iterate_importable
+from sanderling.warc.import_sources import SourceFile
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
 
-BATCH_RECORDS = 500
+BATCH_RECORDS = 4_000  # a batch ends with two syncs of the disk; tiny records would wait for them
 BATCH_BYTES = 16_000_000
 COMPLETE = -1
 PROCESSED_TYPES = frozenset({"response", "revisit"})
@@ -39,10 +41,11 @@ class QueuedImport(Struct, frozen=True):
     id: int
     captured_at: float
     location: RecordLocation
+    url: str = ""  # as recorded; empty: queued by an older version
 
 
 class CopyReport(Struct):
-    """What was copied."""
+    """Counts of copied and rejected records."""
 
     records: int = 0
     bytes: int = 0
@@ -59,10 +62,12 @@ class _Batch(Struct):
     bytes: int = 0
     end_offset: int = 0
     entries: list[CdxjEntry] = field(default_factory=list)
-    queued: list[tuple[float, str, int, int]] = field(default_factory=list)
+    queued: list[tuple[float, str, int, int, str]] = field(default_factory=list)
 
 
 MAX_EXAMPLES = 20
+MAX_SEED_HOSTS = 1_000
+STATUS_OK = 200
 
 
 class ImportWriter:
@@ -73,6 +78,8 @@ class ImportWriter:
         self.catalog, self.meta = PageCatalog(collection.db), CollectionMeta(collection.db)
         self.blocklist = compile_patterns(self.meta.blocked_patterns)
         self.report = CopyReport()
+        self.first_pages = dict(self.meta.import_first_pages)  # not the shared default
+        self._has_new_first_page = False
 
     def copy_file(self, source: SourceFile, on_batch: Callable[[CopyReport], None]) -> None:
         """Copy the records of a file from where an earlier import stopped."""
@@ -82,7 +89,7 @@ class ImportWriter:
             return
         self.report.files += 1
         batch = _Batch(end_offset=start)
-        for item in iterate_importable(source.path, start):
+        for item in iterate_importable(source.path, start, source.offsets):
             batch.end_offset = item.end_offset
             if isinstance(item, RejectedRecord):
                 self._reject(source, item.offset, item.reason)
@@ -110,7 +117,20 @@ class ImportWriter:
         if entry is not None:
             batch.entries.append(replace(entry, location=location))
         if is_processed(item, self.now):
-            batch.queued.append((item.captured_at, location.file, location.offset, location.length))
+            batch.queued.append((item.captured_at, location.file, location.offset, location.length, item.record.url))
+            self._note_first_page(item)
+
+    def _note_first_page(self, item: ImportableRecord) -> None:
+        """Remember the earliest HTML page of each host."""
+        if item.record.status != STATUS_OK or not is_html(parse_mime_type(item.record.get_header("Content-Type")), b""):
+            return
+        url = normalize_url(item.record.url)
+        host = get_host(url.url) if url else ""
+        earliest = self.first_pages.get(host)
+        is_full = earliest is None and len(self.first_pages) >= MAX_SEED_HOSTS
+        if url and not is_full and (earliest is None or item.captured_at < earliest[0]):
+            self.first_pages[host] = (item.captured_at, url.url)
+            self._has_new_first_page = True
 
     def _reject(self, source: SourceFile, offset: int, reason: str) -> None:
         self.report.rejected[reason.partition(":")[0].partition(" of http")[0]] += 1
@@ -122,7 +142,11 @@ class ImportWriter:
         with transaction(self.db):
             for name, length in lengths.items():
                 self.catalog.upsert_file(name, length)
-            self.db.executemany("INSERT INTO imports (at, file, start, length) VALUES (?, ?, ?, ?)", batch.queued)
+            self.db.executemany(
+                "INSERT INTO imports (at, file, start, length, url) VALUES (?, ?, ?, ?, ?)", batch.queued
+            )
+            if self._has_new_first_page:
+                self.meta.import_first_pages, self._has_new_first_page = self.first_pages, False
             self.meta.import_offsets = {**self.meta.import_offsets, fingerprint: end_offset}
         self.index.add(batch.entries, lengths)
         self.report.records += batch.records
@@ -130,13 +154,14 @@ class ImportWriter:
 
 
 def is_processed(item: ImportableRecord, now: float) -> bool:
-    """Return whether a record is a version of a page; others are only copied."""
+    """Return whether a record is a version of a page; it is only copied otherwise."""
     record = item.record
     is_web = record.url.lower().startswith(("http:", "https:"))
     has_status = record.status in PROCESSED_STATUSES or (record.record_type == "revisit" and not record.status)
     return (
         record.record_type in PROCESSED_TYPES
         and is_web
+        and normalize_url(record.url) is not None
         and has_status
         and 0 < item.captured_at <= now
         and not record.url.endswith("/robots.txt")
@@ -164,10 +189,16 @@ def close_import_writer(writer: ImportWriter) -> None:
     writer.index.close()
 
 
-def load_queued_imports(db: Connection, limit: int) -> list[QueuedImport]:
+def load_queued_imports(db: Connection, limit: int, after: QueuedImport | None = None) -> list[QueuedImport]:
     """Return the next records to process, by date."""
-    rows = db.execute("SELECT id, at, file, start, length FROM imports ORDER BY at, id LIMIT ?", (limit,))
-    return [QueuedImport(id_, at, RecordLocation(file, start, length)) for id_, at, file, start, length in rows]
+    key = (after.captured_at, after.id) if after else (-1.0, 0)
+    rows = db.execute(
+        "SELECT id, at, file, start, length, url FROM imports WHERE (at, id) > (?, ?) ORDER BY at, id LIMIT ?",
+        (*key, limit),
+    )
+    return [
+        QueuedImport(id_, at, RecordLocation(file, start, length), url) for id_, at, file, start, length, url in rows
+    ]
 
 
 def count_queued_imports(db: Connection) -> int:

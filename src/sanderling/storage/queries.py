@@ -68,10 +68,6 @@ def load_pages(db: Connection, where: str = "", values: Sequence[object] = (), l
         yield CatalogRow(*row)
 
 
-def find_last_visit_id(db: Connection) -> int:
-    return int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
-
-
 def find_pages_fetched_after(db: Connection, visit_id: int, limit: int) -> tuple[list[CatalogRow], int]:
     """Return the pages stored by the next `limit` visits after this one, and the last of these visits."""
     sql = "SELECT id, url, outcome FROM visits WHERE id > ? ORDER BY id LIMIT ?"
@@ -79,9 +75,43 @@ def find_pages_fetched_after(db: Connection, visit_id: int, limit: int) -> tuple
     url_ids = list(dict.fromkeys(url for _, url, outcome in visits if outcome == Outcome.FETCHED))
     if not url_ids:
         return [], visits[-1][0] if visits else visit_id
-    marks = ",".join("?" * len(url_ids))
-    rows = {row.url_id: row for row in load_pages(db, f"p.url IN ({marks})", url_ids)}
+    count = next(size for size in (16, 128, limit) if size >= len(url_ids))  # few statements to prepare
+    marks, padding = ",".join("?" * count), [0] * (count - len(url_ids))
+    rows = {row.url_id: row for row in load_pages(db, f"p.url IN ({marks})", [*url_ids, *padding])}
     return [rows[url] for url in url_ids if url in rows], visits[-1][0]
+
+
+def find_latest_pages(db: Connection, limit: int) -> list[int]:
+    """Return the pages visited last, oldest first."""
+    rows = db.execute("SELECT url FROM pages ORDER BY visit DESC LIMIT ?", (limit,)).fetchall()
+    return [url for (url,) in reversed(rows)]
+
+
+def find_pages_visited_after(db: Connection, visit_id: int, limit: int) -> tuple[list[int], int]:
+    """Return the next pages whose last visit was after this one, and the last of these visits."""
+    sql = "SELECT url, visit FROM pages WHERE visit > ? ORDER BY visit LIMIT ?"
+    rows = db.execute(sql, (visit_id, limit)).fetchall()
+    return [url for url, _ in rows], rows[-1][1] if rows else visit_id
+
+
+class StructurePage(Struct, frozen=True):
+    """A stored page as a sample of its template."""
+
+    status: int
+    mime: str
+    title: str
+    location: str
+    host_id: int
+    structure: bytes | None  # fingerprint; None: no page
+
+
+def load_structure_page(db: Connection, url_id: int) -> StructurePage | None:
+    row = db.execute(
+        "SELECT p.status, p.mime, p.title, p.location, u.host, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
+        " LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
+        (url_id,),
+    ).fetchone()
+    return StructurePage(*row) if row else None
 
 
 def find_notice_pages(db: Connection) -> set[int]:
@@ -119,29 +149,6 @@ def load_shortest_intervals(db: Connection) -> dict[str, float]:
             " JOIN hosts AS h ON h.id = q.host WHERE d.planned_at > 0 GROUP BY h.name"
         ).fetchall()
     )
-
-
-def count_session_pages(db: Connection, session: int) -> int:
-    """Count pages fetched in this session by earlier runs."""
-    sql = (
-        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
-        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
-    )
-    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
-
-
-def count_pages(db: Connection) -> int:
-    """Count pages whose last visit found them."""
-    sql = (
-        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
-    )
-    return int(db.execute(sql).fetchone()[0])
-
-
-def count_skipped(db: Connection) -> dict[str, int]:
-    """Count skipped pages by reason."""
-    sql = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
-    return dict(db.execute(sql, (UrlState.SKIPPED,)).fetchall())
 
 
 class RedirectHop(Struct, frozen=True):
@@ -202,9 +209,11 @@ def find_url_id(db: Connection, url: str) -> int:
 
 
 def load_urls(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    return _load_by_id(
-        db, "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id", url_ids
-    )
+    """Return URLs by id, also of other shards."""
+    sql = "SELECT u.id, h.name || u.path FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.id"
+    found = _load_by_id(db, sql, url_ids)
+    missing = [id_ for id_ in url_ids if id_ not in found]
+    return found | _load_by_id(db, "SELECT id, url FROM foreign_urls WHERE id", missing) if missing else found
 
 
 def find_gone_pages_before(db: Connection, url_ids: Sequence[int], before: float) -> list[int]:

@@ -30,7 +30,7 @@ class RenderTemplateStore:
 
 
 def encode_rendering(rendering: PageRendering) -> bytes:
-    return msgspec.msgpack.encode(msgspec.structs.replace(rendering, template=None))
+    return msgspec.msgpack.encode(msgspec.structs.replace(rendering, template=None, visual=None))
 
 
 def decode_rendering(packed: bytes | None) -> PageRendering | None:
@@ -45,7 +45,13 @@ def describe_rendering(rendering: PageRendering) -> str:
     own = f"; to this page it added {added}" if rendering.words_added >= 0 else ""
     if rendering.reason is RenderReason.NO_SCRIPTS:
         return "no, it has no scripts"
+    if rendering.reason is RenderReason.SHELL:
+        return "no, although it looks built by scripts: --render auto runs them where that adds content"
+    if rendering.reason is RenderReason.COMPLETE:
+        return "no longer: its HTML looks complete"
     if rendering.reason is RenderReason.SETTING:
         return f"{answer}, by --render or --render-always"
+    if rendering.reason is RenderReason.NO_GAIN and not rendering.probes:
+        return "no: it looks complete, and rendering added nothing to such pages of the site"
     compared = f"rendering added content to {rendering.gains} of {rendering.probes} compared pages built like this one"
     return f"{answer}: {compared}{own}" if rendering.probes else f"{answer}, to compare it with its HTTP version{own}"

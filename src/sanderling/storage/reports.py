@@ -71,6 +71,38 @@ def get_last_visit_id(db: Connection) -> int:
     return int(db.execute("SELECT coalesce(max(id), 0) FROM visits").fetchone()[0])
 
 
+def get_next_visit_id(db: Connection, after: int) -> int:
+    """Return the first visit after this one, or 0."""
+    return int(db.execute("SELECT coalesce(min(id), 0) FROM visits WHERE id > ?", (after,)).fetchone()[0])
+
+
+def count_visits_after(db: Connection, after: int) -> int:
+    return int(db.execute("SELECT count(*) FROM visits WHERE id > ?", (after,)).fetchone()[0])
+
+
+def count_session_pages(db: Connection, session: int) -> int:
+    """Count pages fetched in this session by earlier runs."""
+    sql = (
+        "SELECT count(*) FROM visits JOIN urls ON urls.id = visits.url"
+        " WHERE session = ? AND outcome IN (?, ?) AND role = 'page'"
+    )
+    return int(db.execute(sql, (session, Outcome.FETCHED, Outcome.NOT_MODIFIED)).fetchone()[0])
+
+
+def count_pages(db: Connection) -> int:
+    """Count pages whose last visit found them."""
+    sql = (
+        "SELECT count(*) FROM pages JOIN urls ON urls.id = pages.url WHERE status BETWEEN 200 AND 299 AND role = 'page'"
+    )
+    return int(db.execute(sql).fetchone()[0])
+
+
+def count_skipped(db: Connection) -> dict[str, int]:
+    """Count skipped pages by reason."""
+    sql = "SELECT reason, count(*) FROM urls WHERE state = ? AND role = 'page' GROUP BY reason"
+    return dict(db.execute(sql, (UrlState.SKIPPED,)).fetchall())
+
+
 def count_reasons(db: Connection, state: UrlState) -> dict[str, int]:
     """Count pages in a state by reason, most frequent first, without links to other sites."""
     sql = (
@@ -181,12 +213,46 @@ class StoredVersionRow(Struct, frozen=True):
     place: RecordLocation
 
 
-def iterate_stored_versions(db: Connection) -> Iterator[StoredVersionRow]:
-    """Yield the visits that stored a body, by page and time."""
+def iterate_stored_versions(db: Connection, outcome: Outcome = Outcome.FETCHED) -> Iterator[StoredVersionRow]:
+    """Yield the visits with a record and this outcome, by page and time."""
     sql = (
         "SELECT v.id, h.name || u.path, v.at, v.digest, f.name, v.start, v.length FROM visits AS v"
         " JOIN files AS f ON f.id = v.file JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
         " WHERE v.length > 0 AND v.outcome = ? ORDER BY v.url, v.at, v.id"
     )
-    for id_, url, at, digest, file, start, length in db.execute(sql, (Outcome.FETCHED,)):
+    for id_, url, at, digest, file, start, length in db.execute(sql, (outcome,)):
         yield StoredVersionRow(id_, url, at, digest, RecordLocation(file, start, length))
+
+
+class FormReport(Struct, frozen=True):
+    """A form that a crawl found: how it was used, or why it was skipped."""
+
+    page: str
+    action: str
+    fields: str
+    state: str
+    reason: str
+    requests: int
+    useful: int  # requests with new records
+    found: int  # new records
+
+
+def list_forms(db: Connection) -> list[FormReport]:
+    """Return all forms, the most useful first."""
+    rows = db.execute(
+        "SELECT coalesce(h.name || u.path, ''), f.action, f.fields, f.state, f.reason, f.requests, f.useful, f.found"
+        " FROM forms AS f LEFT JOIN urls AS u ON u.id = f.page LEFT JOIN hosts AS h ON h.id = u.host"
+        " ORDER BY f.found DESC, f.state, f.id"
+    )
+    return [FormReport(*row) for row in rows.fetchall()]
+
+
+def describe_form_query(db: Connection, url_id: int) -> str:
+    """Return the values chosen in the form that led to a URL, and how many new records it found; "": no form did."""
+    row = db.execute(
+        "SELECT f.action, q.query, q.found FROM form_queries AS q JOIN forms AS f ON f.id = q.form WHERE q.url = ?",
+        (url_id,),
+    ).fetchone()
+    if row is None:
+        return ""
+    return f"{row[0]} with {row[1]}" + (f": {row[2]:,} new records" if row[2] >= 0 else "")

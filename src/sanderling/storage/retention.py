@@ -1,18 +1,20 @@
 """Select stored versions that a retention rule no longer keeps."""
 
 import re
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
 from msgspec import Struct
 
 from sanderling.db.connection import Connection
+from sanderling.models import Outcome
 from sanderling.storage.reports import StoredVersionRow, iterate_stored_versions
 
 
 class RetentionRule(Struct, frozen=True):
-    """What is kept: a version is pruned if no part of the rule keeps it. The last version is always kept."""
+    """A retention rule: a version is pruned if no part of the rule keeps it. The last version is always kept."""
 
     versions: int = 0  # the last ones of each page; 0: not by number
     since: float = 0.0  # stored since this time; 0: not by age
@@ -25,9 +27,10 @@ class RetentionRule(Struct, frozen=True):
 
 
 class PruneSelection(Struct):
-    """Versions that are pruned, and what is kept."""
+    """Versions that are pruned, and numbers of kept versions."""
 
     pruned: list[StoredVersionRow]
+    unchanged: list[StoredVersionRow] = []  # visits that confirmed pruned versions (304)
     kept: int = 0
     held: int = 0  # kept only because of a hold
     shared: int = 0  # kept only because a kept version has the same body
@@ -48,6 +51,7 @@ def select_versions(db: Connection, rule: RetentionRule) -> PruneSelection:
     selection.pruned = [row for row in candidates if row.digest not in kept_digests]
     selection.shared = len(candidates) - len(selection.pruned)
     selection.kept += selection.shared
+    selection.unchanged = list(_find_unchanged_visits(db, selection.pruned))
     return selection
 
 
@@ -70,6 +74,28 @@ def find_kept(rows: Sequence[StoredVersionRow], rule: RetentionRule) -> set[int]
             months.setdefault((date.year, date.month), []).append(number)
         kept |= {number for numbers in months.values() for number in (numbers[0], numbers[-1])}
     return kept
+
+
+def _find_unchanged_visits(db: Connection, pruned: Sequence[StoredVersionRow]) -> Iterator[StoredVersionRow]:
+    """Yield visits that confirmed these versions (304): without the body, their records refer to nothing."""
+    versions, pruned_ids = dict[str, list[tuple[float, int]]](), {row.visit_id for row in pruned}
+    urls = {row.url for row in pruned}
+    for row in iterate_stored_versions(db):
+        if row.url in urls:
+            versions.setdefault(row.url, []).append((row.at, row.visit_id))
+    for row in iterate_stored_versions(db, Outcome.NOT_MODIFIED):
+        position = bisect(versions.get(row.url, []), (row.at, row.visit_id)) - 1
+        if position >= 0 and versions[row.url][position][1] in pruned_ids:
+            yield row
+
+
+def load_dropped_versions(db: Connection) -> set[tuple[str, float]]:
+    """Return URL and time of the visits whose records were pruned."""
+    sql = (
+        "SELECT h.name || u.path, v.at FROM visits AS v JOIN urls AS u ON u.id = v.url JOIN hosts AS h ON h.id = u.host"
+        " WHERE v.outcome = ? AND v.length = 0 AND v.record = ''"
+    )
+    return {(url, at) for url, at in db.execute(sql, (Outcome.FETCHED,))}
 
 
 def drop_records(db: Connection, visit_ids: Sequence[int]) -> None:

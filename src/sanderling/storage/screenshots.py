@@ -28,6 +28,6 @@ def load_screenshot(
     for record in islice(iterate_records(path, MAX_SCREENSHOT_BYTES, start_offset=end_offset), MAX_RECORDS):
         if not isinstance(record, StoredRecord) or record.get_field("WARC-Concurrent-To").strip("<>") != page_record:
             return None  # the next page
-        if record.url.startswith(SCREENSHOT_PREFIX):
+        if record.url.startswith(SCREENSHOT_PREFIX) and record.record_type == "resource":
             return record
     return None

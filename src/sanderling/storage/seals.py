@@ -1,13 +1,14 @@
 """Seal WARC files: a chain of digests that shows which file was modified after it was sealed, and by which deletion.
 
 `archive/seals.jsonl` has a line per sealed file, with length and digest of its bytes and the digest of the line before.
-A WARC file only grows, so a seal stays valid while a crawl appends. Files are never changed by sealing.
+A WARC file only grows, so a seal stays valid while a crawl appends. Files are never changed by sealing. The digest of
+the last line is also kept outside of the archive folder, so that the removal of the last lines is found, too.
 """
 
 import fcntl
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 SEALS_FILE = "seals.jsonl"
+LAST_SEAL_FILE = "last-seal"  # in the folder of the collection
 READ_BYTES = 1 << 20
 RESTORE_REMEDY = "restore the file from a copy; if you changed it yourself, seal it again"
 
@@ -43,7 +45,7 @@ class Seal(Struct, frozen=True):
 
 
 class SealReport(Struct, frozen=True):
-    """What `seal` did. `head` is the digest of the last line: kept elsewhere, it proves that no line was removed."""
+    """Result of sealing. `head` is the digest of the last line: kept elsewhere, it proves that no line was removed."""
 
     sealed: tuple[str, ...]
     unchanged: int
@@ -57,7 +59,7 @@ def seal_files(
     key: "EllipticCurvePrivateKey | None" = None,
     reason: str = "seal",
 ) -> SealReport:
-    """Append a seal for each file that has none for its present length and bytes."""
+    """Append a seal for each file whose present length and bytes are not sealed."""
     with _open_chain(folder) as file:
         seals = _read_lines(file)
         latest = {seal.file: seal for seal in seals}
@@ -76,6 +78,7 @@ def seal_files(
             signature = {"signed": sign_digest(head, str(line["sealed_at"]), key)} if key is not None else {}
             _append_line(file, line | signature)
             sealed.append(name)
+        _write_last_seal(folder, head)
         return SealReport(tuple(sealed), len(latest.keys() - set(sealed)), head)
 
 
@@ -88,17 +91,20 @@ def seal_again(folder: Path, names: Collection[str], now: float, reason: str) ->
 
 
 def check_seals(folder: Path, expected_head: str = "") -> tuple[list[Seal], list[CollectionFault]]:
-    """Verify chain, signatures, and sealed bytes. Returns the seals and what is wrong."""
-    path = folder / SEALS_FILE
+    """Verify chain, signatures, and sealed bytes. Returns the seals and the faults.
+
+    `expected_head`: a seal that must be in the chain, besides the last one that was written here.
+    """
+    path, expected = folder / SEALS_FILE, {expected_head, read_last_seal(folder)} - {""}
     if not path.exists():
-        missing = [CollectionFault(SEALS_FILE, "the seals are missing", RESTORE_REMEDY)] if expected_head else []
+        missing = [CollectionFault(SEALS_FILE, "the seals are missing", RESTORE_REMEDY)] if expected else []
         return [], missing
     with path.open("rb") as file:
         try:
             seals = _read_lines(file)
         except CollectionError as error:
             return [], [CollectionFault(SEALS_FILE, str(error), RESTORE_REMEDY)]
-    faults = [*_check_chain(seals, expected_head)]
+    faults = [*_check_chain(seals, expected)]
     for seal in {seal.file: seal for seal in seals}.values():
         if not has_warc_file(folder, seal.file):
             faults.append(CollectionFault(seal.file, "the sealed file is missing", RESTORE_REMEDY))
@@ -108,7 +114,31 @@ def check_seals(folder: Path, expected_head: str = "") -> tuple[list[Seal], list
     return seals, faults
 
 
-def _check_chain(seals: list[Seal], expected_head: str) -> Iterator[CollectionFault]:
+def count_unsealed_bytes(seals: Sequence[Seal], committed: Mapping[str, int]) -> int:
+    """Return how many committed bytes no seal covers."""
+    lengths = {seal.file: seal.length for seal in seals}
+    return sum(max(0, length - lengths.get(name, 0)) for name, length in committed.items())
+
+
+def read_last_seal(folder: Path) -> str:
+    """Return the digest of the last line that was written; empty if there is no file."""
+    try:
+        return (folder.parent / LAST_SEAL_FILE).read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _write_last_seal(folder: Path, head: str) -> None:
+    if head and head != read_last_seal(folder):
+        draft = folder.parent / f"{LAST_SEAL_FILE}.draft"
+        with draft.open("w") as file:
+            file.write(head + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(folder.parent / LAST_SEAL_FILE)
+
+
+def _check_chain(seals: list[Seal], expected: Collection[str]) -> Iterator[CollectionFault]:
     previous, keys = "", set[str]()
     for number, seal in enumerate(seals, 1):
         if seal.previous != previous:
@@ -120,7 +150,7 @@ def _check_chain(seals: list[Seal], expected_head: str) -> Iterator[CollectionFa
         previous = seal.line_digest
     if len(keys) > 1:
         yield CollectionFault(SEALS_FILE, f"signed by several keys: {', '.join(sorted(keys))}", RESTORE_REMEDY)
-    if expected_head and expected_head not in {seal.line_digest for seal in seals}:
+    if not {seal.line_digest for seal in seals}.issuperset(expected):
         yield CollectionFault(SEALS_FILE, "the expected seal is missing: lines were removed", RESTORE_REMEDY)
 
 

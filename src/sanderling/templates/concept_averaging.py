@@ -2,7 +2,7 @@
 
 Implements Bayesian generalization with the size principle (Tenenbaum and Griffiths 2001). A *concept* is a set of pages
 of a site that share a feature; equal sets are one concept. Samples weigh the concepts that contain them: small concepts
-count more the more samples there are, and coherent ones (`concept_coherence`) count more from the start. The
+count more the more samples there are, and coherent ones (`page_partition`) count more from the start. The
 probability of a page is the weight of the concepts that contain it.
 """
 
@@ -12,8 +12,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.templates.concept_coherence import ReferencePages, is_concept_size
 from sanderling.templates.page_features import URL, get_view
+from sanderling.templates.page_partition import ReferencePages, is_concept_size
 
 COHERENCE = 1.5  # exponent of the coherence of a concept
 SHARPNESS = 0.75  # exponent of the size principle for each sample after the first
@@ -22,19 +22,14 @@ MIN_SAVING = 0.05  # of a concept, per page: small concepts of a large site cann
 EXCEPTION = 0.02  # probability of a sample outside its concept; from three samples on, one may be
 NEGATIVE_SAMPLE = 0.25  # a negative sample makes as certain as this many samples
 THRESHOLD = 0.4  # probability from which a page is of the type
-CALIBRATION = (
-    (0.83, -0.35),
-    (0.49, -0.81),
-    (0.7, -0.29),
-)  # slope and offset of the log odds, for one, two, three samples
+CALIBRATION = {1: (1.05, 0.13), 2: (0.82, -0.32), 3: (0.77, -0.16), 5: (0.49, -0.23)}
+"""Slope and offset of the log odds by number of samples (Platt scaling, fitted on labelled sites)."""
 SCALE_BITS = 8  # weights are rounded to 1 / 256, so that sums are exact in any order
-MIN_WEIGHT = 0.5 / (1 << SCALE_BITS)  # of a concept that is not dropped
+MIN_WEIGHT = 0.01  # of a concept that is not dropped
 WHOLE_SITE = 1e-3  # share of other pages assumed next to a concept of all pages
 REFERENCE_PAGES = 800  # in memory; half of them are dropped when there are more
 REFERENCE_GROWTH = 1.1
-QUESTION_CONCEPTS = 40
-QUESTION_GROUPS = 100
-UNCERTAIN = (0.02, 0.98)
+UNCERTAIN = (0.02, 0.98)  # probabilities of pages that are asked about
 
 
 class PageSet(Struct, frozen=True):
@@ -134,58 +129,16 @@ class Inference:
         return _read_sums(_select_at_least(planes, least), planes)
 
     def choose_questions(self, asked: Collection[int], count: int) -> list[int]:
-        """Return the pages whose answer leaves the fewest pages wrongly classified, best first.
+        """Return the pages whose answer would correct most pages, best first.
 
-        Pages in the same of the heaviest concepts are one group; a question is asked about the first page of a group.
+        Pages with the same probability share the same concepts, so one answer holds for all of them.
         """
-        groups = self._group_uncertain_pages(asked)
-        weights = [concept.weight for concept in self.concepts[:QUESTION_CONCEPTS]]
-        sums = _MaskSums(weights)
-        total = sums[(1 << len(weights)) - 1]
-        scored = []
-        for mask, pages in groups.items():
-            yes = sums[mask]
-            loss = 0.0
-            for other, others in groups.items():
-                both = sums[mask & other]
-                if_yes, if_no = both / yes, (sums[other] - both) / max(1e-9, total - yes)
-                loss += others.bit_count() * (
-                    yes * min(if_yes, 1 - if_yes) + (total - yes) * min(if_no, max(0.0, 1 - if_no))
-                )
-            scored.append((loss, (pages & -pages).bit_length() - 1))
-        return [page for _, page in sorted(scored)[:count]]
-
-    def _group_uncertain_pages(self, asked: Collection[int]) -> dict[int, int]:
-        """Return sets of pages by the mask of the heaviest concepts that contain them."""
-        ranked = self.rank_pages(UNCERTAIN[0])
-        uncertain = 0
-        for number, probability in ranked.items():
-            if probability < UNCERTAIN[1] and number not in asked:
-                uncertain |= 1 << number
-        groups = {0: uncertain}
-        for n, concept in enumerate(self.concepts[:QUESTION_CONCEPTS]):
-            split: dict[int, int] = {}
-            for mask, pages in groups.items():
-                inside = pages & concept.pages
-                if inside:
-                    split[mask | 1 << n] = inside
-                if pages != inside:
-                    split[mask] = pages & ~concept.pages
-            groups = dict(sorted(split.items(), key=lambda item: (-item[1].bit_count(), item[0]))[:QUESTION_GROUPS])
-        groups.pop(0, None)
-        return groups
-
-
-class _MaskSums(dict[int, float]):
-    """Cache of the sums of the weights that masks select."""
-
-    def __init__(self, weights: Sequence[float]) -> None:
-        super().__init__()
-        self._weights = weights
-
-    def __missing__(self, mask: int) -> float:
-        value = self[mask] = sum(self._weights[n] for n in iter_bits(mask))
-        return value
+        groups: dict[float, list[int]] = {}
+        for page, probability in self.rank_pages(UNCERTAIN[0]).items():
+            if probability < UNCERTAIN[1] and page not in asked:
+                groups.setdefault(probability, []).append(page)
+        scored = sorted((-min(p, 1 - p) * len(pages), min(pages)) for p, pages in groups.items())
+        return [page for _, page in scored[:count]]
 
 
 def infer_concepts(
@@ -247,7 +200,7 @@ def calibrate(probability: float, sample_count: int) -> float:
     """Return the share of right pages among those with such a probability (measured: docs/explanation/templates.md)."""
     if not 0 < probability < 1:
         return probability
-    slope, offset = CALIBRATION[min(sample_count, len(CALIBRATION)) - 1]
+    slope, offset = CALIBRATION[max(count for count in CALIBRATION if count <= max(1, sample_count))]
     return 1 / (1 + exp(-slope * log(probability / (1 - probability)) - offset))
 
 

@@ -15,11 +15,12 @@ from sanderling.crawl.session import CrawlGuide, crawl
 from sanderling.crawl.stop import CrawlLimits, CrawlProgress, FinishReason
 from sanderling.db.connection import Connection, transaction
 from sanderling.frontier.requeue import requeue_pages
+from sanderling.frontier.url_rows import select_waiting
 from sanderling.models import CandidateUrl, FetchBatch, TemplateFilter, Url, UrlSource
 from sanderling.storage.collection import has_collection, open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_outgoing_links, load_source_ids
-from sanderling.storage.queries import load_urls
+from sanderling.storage.queries import find_latest_pages, load_urls
 from sanderling.templates.driven_ordering import RANKS, Arrival, DrivenOrdering
 from sanderling.templates.link_model import LinkEvidence
 from sanderling.templates.page_features import PageView
@@ -43,8 +44,7 @@ def is_worth_crawling(folder: Path, samples: Sequence[Sample]) -> bool:
     if not has_collection(folder) or any(not sample.view.id for sample in samples):
         return True
     with open_collection_read_only(folder) as collection:
-        waiting = collection.db.execute("SELECT EXISTS (SELECT 1 FROM queue)").fetchone()[0]
-        return bool(waiting) or not CollectionMeta(collection.db).is_complete
+        return bool(select_waiting(collection.db, 1)) or not CollectionMeta(collection.db).is_complete
 
 
 def find_on_web(
@@ -72,7 +72,7 @@ def find_on_web(
 
     def build_filter(batch: FetchBatch) -> TemplateFilter | None:
         is_requested = not ordering.requested.isdisjoint(task.id for task in batch.tasks)
-        return None if is_requested else ordering.build_template_filter()
+        return None if is_requested else ordering.recognizer.build_template_filter()
 
     def start(coordinator: Coordinator) -> None:
         coordinators.append(coordinator)
@@ -96,7 +96,7 @@ def find_on_web(
         if on_tick:
             on_tick(progress)
 
-    request = replace(request, uses_template_filter=True)
+    request = replace(request, uses_template_filter=True, topic=ordering.topic.words)
     crawl(folder, request, on_start=start, on_tick=tick, guide=CrawlGuide(build_ordering, build_filter))
     fetch_parked_pages(folder, request, ordering.request_parked_pages() | ordering.requested)
     return sorted(ordering.matches)
@@ -104,14 +104,13 @@ def find_on_web(
 
 def learn_stored_pages(ordering: DrivenOrdering, db: Connection) -> None:
     """Let a crawl learn from the latest stored pages; they are not among its matches."""
-    rows = db.execute("SELECT url FROM pages ORDER BY visit DESC LIMIT ?", (MAX_STORED_PAGES,)).fetchall()
-    for page in load_arrivals(db, [url for (url,) in reversed(rows)]):
+    for page in load_arrivals(db, find_latest_pages(db, MAX_STORED_PAGES)):
         ordering.take_in(page)
     ordering.start_counting()
 
 
 def load_arrivals(db: Connection, ids: Sequence[int]) -> list[Arrival]:
-    """Return stored pages with their links."""
+    """Return stored pages with their links; their relevance to a query is unknown."""
     found = []
     for view in TemplateIndex(db, db).load_views(ids).values():
         forward = load_outgoing_links(db, view.id)
@@ -128,13 +127,9 @@ def load_arrivals(db: Connection, ids: Sequence[int]) -> list[Arrival]:
 def rank_queued(coordinator: Coordinator, ordering: DrivenOrdering) -> None:
     """Rank the URLs that wait from earlier crawls."""
     context = coordinator.context
-    rows = context.db.execute(
-        "SELECT q.url, h.name || u.path, q.rank FROM queue AS q JOIN urls AS u ON u.id = q.url"
-        " JOIN hosts AS h ON h.id = u.host ORDER BY q.url LIMIT ?",
-        (MAX_QUEUED,),
-    ).fetchall()
+    waiting = select_waiting(context.db, MAX_QUEUED)
     with transaction(context.db):
-        context.frontier.raise_ranks({id_: rank - ordering.place(url, id_) for id_, url, rank in rows})
+        context.frontier.raise_ranks({entry.id: entry.rank - ordering.place(entry.url, entry.id) for entry in waiting})
 
 
 def enqueue_parents(coordinator: Coordinator, ordering: DrivenOrdering, views: Sequence[PageView]) -> None:

@@ -1,52 +1,101 @@
-"""A crawl towards pages like samples: learns online which links lead to them.
+"""A crawl towards pages like samples: recognizes them, and learns online which links lead to them.
 
 Each fetched page is compared with the samples against the pages seen so far (concept averaging). The result teaches two
 logistic models: the probability that a link leads to such a page, and that it leads to a page with links to them (a
-hub). A share of the fetches goes to the links that were found first, as in a breadth-first crawl.
+hub). A share of the fetches goes to the links that were found first, as in a breadth-first crawl. With a query, pages
+must also be about it: workers report how relevant the text of a page is.
 """
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from math import log
 
 from msgspec import Struct
 
+from sanderling.errors import UsageError
+from sanderling.fingerprint.structure import decode_features
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, Ordering
+from sanderling.frontier.ordering.topic import Topic, build_topic_from_query
 from sanderling.models import TemplateFilter
-from sanderling.templates.concept_averaging import THRESHOLD
-from sanderling.templates.link_model import (
-    LinkEvidence,
-    LinkModel,
-    compute_word_share,
-    list_kinds,
-    stem_words,
-    tokenize_link,
-)
-from sanderling.templates.page_features import PageView
-from sanderling.templates.type_recognizer import TypeRecognizer
+from sanderling.templates.concept_averaging import THRESHOLD, Inference, PageSets, infer_concepts
+from sanderling.templates.link_model import LinkEvidence, LinkModel, tokenize_link
+from sanderling.templates.page_features import VIEW_BITS, PageView, extract_features
 
+RELEARN_GROWTH, FILTER_GROWTH = 1.1, 1.2
+MAX_FILTER_FEATURES = 2_000
+MIN_FILTER_SIMILARITY = 0.4  # of parked pages; the coordinator looks at their URL and title too
 RANKS = 10.0  # between a certain match and a link without promise
 MIN_GAIN = 0.01  # smallest change of a rank that is reported
 MAX_RESCORED, MAX_RESCORED_IN_TURN = 1_000, 500  # waiting URLs that are scored again each time
 MAX_WAITING = 50_000  # waiting URLs whose links are remembered
 MAX_SOURCES = 4  # links to one URL that are remembered
-KNOWN_WEIGHT = 0.5  # of a link to a page that is known already
-MAX_KNOWN_PER_LIST = 2  # links of one place of a page to known pages that teach
+KNOWN_WEIGHT, MAX_KNOWN_PER_PLACE = 0.5, 2  # of links to fetched pages
 HUB_PROBABILITY = 0.3  # from which a link counts for the page it is on
-CORRECTION_WEIGHT = 0.3
-NOVELTY = 0.1  # value of a link of a kind that was never followed
 EXPLORED_SHARE = 0.25  # of the fetches
 MIN_PATIENCE, PATIENCE_SHARE = 40, 0.3  # fetches without a match after which the crawl ends, at least and as a share
 MIN_LINKS_TO_HUB = 2  # matches that a page must link to before it is brought home
-FILTER_GROWTH = 1.2
-QUERY_TOKEN, QUERY_WEIGHT = "query words", 3.0  # log odds of a link that has the words of the query
-MIN_WORD_SHARE = 0.5
+MIN_RELEVANCE = 0.45  # of a page about a query: all words in its title, or each about three times
+QUERY_WEIGHT = 3.0  # log odds of a link with all words of the query
 
 
 class Arrival(Struct, frozen=True):
-    """A page that was fetched, with its links by target id."""
+    """A page that was fetched, with its links by target id, and its relevance to the query (None: unknown)."""
 
     view: PageView
     links: Sequence[tuple[int, LinkEvidence]] = ()
+    relevance: float | None = None
+
+
+def build_query_topic(query: str) -> Topic:
+    """Return the topic of a query; empty if it has no usable word."""
+    try:
+        return build_topic_from_query(query)
+    except UsageError:
+        return Topic()
+
+
+class TypeRecognizer:
+    """Probability that pages are like the samples, against the pages seen so far."""
+
+    def __init__(self, samples: Sequence[PageView]) -> None:
+        self.samples = list(samples)
+        self.sample_features = [extract_features(view) for view in samples]
+        self.seen = PageSets(self.sample_features)
+        self.views: dict[int, PageView] = {}
+        self.inference: Inference = infer_concepts(self.seen, self.sample_features)
+        self.learned_pages = self.seen.page_count
+        self._filter: tuple[int, TemplateFilter] | None = None
+
+    def add(self, view: PageView) -> None:
+        """Add a page; learn again after some growth."""
+        if view.fingerprint and all(view.url != sample.url for sample in self.samples):
+            self.seen.add(extract_features(view))
+            self.views[view.id] = view
+            if self.seen.page_count >= RELEARN_GROWTH * self.learned_pages:
+                self.learn()
+
+    def learn(self) -> None:
+        self.inference = infer_concepts(self.seen, self.sample_features)
+        self.learned_pages = self.seen.page_count
+
+    def compute_probability(self, view: PageView) -> float:
+        """Return the probability of a page, by what is known now."""
+        if any(view.url == sample.url for sample in self.samples):
+            return 1.0
+        return self.inference.compute_probability(extract_features(view)) if view.fingerprint else 0.0
+
+    def build_template_filter(self) -> TemplateFilter:
+        """Return the structures and feature weights by which workers filter."""
+        if self._filter is None or self.seen.page_count >= FILTER_GROWTH * self._filter[0]:
+            structures = tuple(decode_features(view.fingerprint) for view in self.samples)
+            features = frozenset[int]().union(*structures)
+            found = self.seen.load_pages([feature << VIEW_BITS for feature in features])
+            rarity = log(self.seen.page_count + 1)
+            weights = {feature >> VIEW_BITS: rarity - log(pages.bit_count()) for feature, pages in found.items()}
+            heaviest = dict(sorted(weights.items(), key=lambda item: -item[1])[:MAX_FILTER_FEATURES])
+            found_filter = TemplateFilter(structures, heaviest, rarity, MIN_FILTER_SIMILARITY)
+            self._filter = self.seen.page_count, found_filter
+        return self._filter[1]
 
 
 class DrivenOrdering(Ordering):
@@ -56,30 +105,23 @@ class DrivenOrdering(Ordering):
 
     def __init__(self, samples: Sequence[PageView], query: str = "") -> None:
         self.recognizer = TypeRecognizer(samples)
-        self.words = frozenset(stem_words(query))
+        self.topic = build_query_topic(query)
         self.matches: dict[str, float] = {}
         self.match_model, self.hub_model = LinkModel(), LinkModel()
-        self.match_model.weights[QUERY_TOKEN] = QUERY_WEIGHT
         self.parked: set[int] = set()  # pages that workers keep
         self.requested: set[int] = set()  # parked pages that were requested
-        self.pages_since_match = 0
-        self.page_count = 0
+        self.pages_since_match = self.page_count = 0
         self._fresh: list[Arrival] = []
         self._urls: dict[int, str] = {}
         self._links: dict[int, list[LinkEvidence]] = {}  # to waiting URLs
-        self._first_links: dict[str, tuple[str, float]] = {}  # waiting URL: the page that showed it, its probability
         self._queue: deque[int] = deque()  # waiting URLs, as they were found
         self._ranks: dict[str, float] = {}  # of waiting URLs
-        self._outcomes: dict[str, float] = {}  # probability by URL of fetched pages
-        self._ways: dict[str, list[LinkEvidence]] = {}  # links that led to fetched pages
-        self._hub_values: dict[str, float] = {}
+        self._fetched: dict[str, float] = {}  # pages, with their relevance to the query
+        self._outcomes: dict[str, float] = {}  # probability of fetched pages, when they were fetched
         self._match_links: Counter[str] = Counter()  # matches that each page links to
-        self._tried: Counter[str] = Counter()
         self._explored = 0.0
         self._earlier: set[str] = set()
-        self._matched_pages = 0
-        self._turn = 0
-        self._filter: tuple[int, TemplateFilter] | None = None
+        self._matched_pages = self._turn = 0
         for view in samples:
             self.match_model.learn(tokenize_link(LinkEvidence(view.url)), 1.0, 1 / len(samples))
 
@@ -95,7 +137,8 @@ class DrivenOrdering(Ordering):
     def learn(self, crawled_page: CrawledPage) -> None:
         page, source = crawled_page, crawled_page.url
         links = [(id_, LinkEvidence(link.url, link.anchor, source, link.tag_path)) for id_, link in page.links]
-        self.note(Arrival(PageView(page.id, page.url, page.title, page.structure_fingerprint), links))
+        view = PageView(page.id, page.url, page.title, page.structure_fingerprint)
+        self.note(Arrival(view, links, None if page.is_parked else page.relevance))
         self.requested.discard(page.id)
         if page.is_parked:
             self.parked.add(page.id)
@@ -120,39 +163,49 @@ class DrivenOrdering(Ordering):
         """Recognize a page; learn from the links that led to it and from its own."""
         view = page.view
         self._urls[view.id] = view.url
-        probability = self.recognizer.add(view) if view.fingerprint else 0.0
-        ways = self._ways[view.url] = self._links.pop(view.id, [])
-        if self.words:
-            text = " ".join([view.title, view.url, *(way.anchor for way in ways)])
-            probability *= compute_word_share(self.words, text)
-        self._outcomes[view.url] = probability
+        self.recognizer.add(view)
+        ways = self._links.pop(view.id, [])
+        about = self._fetched[view.url] = self._measure_relevance(page, ways)
+        probability = self._outcomes[view.url] = about * self.recognizer.compute_probability(view)
         self._ranks.pop(view.url, None)
         self.page_count += 1
         self.pages_since_match += 1
-        if not self.words and self.recognizer.learned_pages != self._matched_pages:
-            self._matched_pages = self.recognizer.learned_pages
+        if self.recognizer.learned_pages != self._matched_pages:
             self._match_again()
         if probability >= THRESHOLD:
             self.matches[view.url] = probability
             self.pages_since_match = 0
             self._match_links.update(way.source for way in ways)
+        self._match_links[view.url] += sum(link.url in self.matches for _, link in page.links)
         self._learn_from_known_targets(page)
-        self._note_new_targets(page)
+        value = self._note_new_targets(page)
         for way in ways:
-            self._tried.update(list_kinds(way))
-            self.match_model.learn(self._tokenize(way), probability, 1 / len(ways))
-        self._learn_hub(view.url, 1.0)
-        self._correct_source(view.url, probability)
+            self.match_model.learn(tokenize_link(way), probability, 1 / len(ways))
+            self.hub_model.learn(tokenize_link(way), value / (value + 1), 1 / len(ways))
+
+    def _measure_relevance(self, page: Arrival, ways: Sequence[LinkEvidence]) -> float:
+        """Return 1 for a page about the query, less for others; of an unknown text, by title, URL, and anchors."""
+        if not self.topic:
+            return 1.0
+        if page.relevance is None:
+            return self.topic.compute_coverage(
+                " ".join([page.view.title, page.view.url, *(way.anchor for way in ways)])
+            )
+        return 1.0 if page.relevance >= MIN_RELEVANCE else THRESHOLD / 2 * page.relevance / MIN_RELEVANCE
 
     def _match_again(self) -> None:
         """Replace the matches: pages seen early were compared with few others."""
-        samples = {sample.url for sample in self.recognizer.samples} & self._outcomes.keys()
-        found = {self._urls[id_]: probability for id_, probability in self.recognizer.list_matches().items()}
-        self.matches = {url: p for url, p in (dict.fromkeys(samples, 1.0) | found).items() if url not in self._earlier}
+        self._matched_pages = self.recognizer.learned_pages
+        self.matches = {
+            url: probability
+            for view in [*self.recognizer.samples, *self.recognizer.views.values()]
+            if (url := view.url) in self._fetched and url not in self._earlier
+            if (probability := self._fetched[url] * self.recognizer.compute_probability(view)) >= THRESHOLD
+        }
 
     def start_counting(self) -> None:
         """Count matches and fetches from here on; earlier pages only teach."""
-        self._earlier = set(self._outcomes)
+        self._earlier = set(self._fetched)
         self.matches.clear()
         self.page_count = self.pages_since_match = 0
 
@@ -162,8 +215,9 @@ class DrivenOrdering(Ordering):
 
     def request_parked_pages(self) -> set[int]:
         """Return parked pages that match, or link to matches, and mark them as requested."""
-        matching = self.recognizer.list_matches().keys() & self.parked if self.parked else set()
-        self.matches |= {self._urls[id_]: THRESHOLD for id_ in matching if self._urls[id_] not in self.matches}
+        if self.parked:
+            self.recognizer.learn()
+            self._match_again()
         wanted = {
             id_
             for id_ in self.parked
@@ -177,12 +231,6 @@ class DrivenOrdering(Ordering):
         """Return waiting URLs that probably lead to matches."""
         return {id_ for id_ in self._links if self._get_rank(id_) <= RANKS * (1 - min_probability)}
 
-    def build_template_filter(self) -> TemplateFilter:
-        pages = self.recognizer.seen.page_count
-        if self._filter is None or pages >= FILTER_GROWTH * self._filter[0]:
-            self._filter = pages, self.recognizer.build_template_filter()
-        return self._filter[1]
-
     def _rank(self, *links: LinkEvidence) -> float:
         rank = RANKS * (1 - max(map(self._score, links)))
         if len(self._ranks) < MAX_WAITING:
@@ -191,16 +239,9 @@ class DrivenOrdering(Ordering):
 
     def _score(self, link: LinkEvidence) -> float:
         """Return the share of matches among the page behind a link and a page that it leads to."""
-        tokens = self._tokenize(link)
-        promise = 1 - (1 - self.match_model.predict(tokens)) * (1 - self.hub_model.predict(tokens))
-        kinds = list_kinds(link)
-        return max(promise, NOVELTY * sum(1 / (1 + self._tried[kind]) for kind in kinds) / max(1, len(kinds)))
-
-    def _tokenize(self, link: LinkEvidence) -> tuple[str, ...]:
         tokens = tokenize_link(link)
-        if self.words and compute_word_share(self.words, f"{link.anchor} {link.url}") >= MIN_WORD_SHARE:
-            return (*tokens, QUERY_TOKEN)
-        return tokens
+        bonus = QUERY_WEIGHT * self.topic.compute_coverage(f"{link.anchor} {link.url}") if self.topic else 0.0
+        return 1 - (1 - self.match_model.predict(tokens, bonus)) * (1 - self.hub_model.predict(tokens))
 
     def _remember_link(self, id_: int, link: LinkEvidence) -> None:
         links = self._links.get(id_)
@@ -212,39 +253,24 @@ class DrivenOrdering(Ordering):
             links.append(link)
 
     def _learn_from_known_targets(self, page: Arrival) -> None:
+        """Learn from some links of each place of a page that lead to fetched pages."""
         taught: Counter[tuple[str, bool]] = Counter()
         for _, link in page.links:
             outcome = self._outcomes.get(link.url)
-            if outcome is None:
-                continue
-            self._match_links[page.view.url] += outcome >= THRESHOLD
-            kind = link.place, outcome >= THRESHOLD
-            if taught[kind] < MAX_KNOWN_PER_LIST:
+            if outcome is not None and taught[kind := (link.place, outcome >= THRESHOLD)] < MAX_KNOWN_PER_PLACE:
                 taught[kind] += 1
-                self.match_model.learn(self._tokenize(link), outcome, KNOWN_WEIGHT)
+                self.match_model.learn(tokenize_link(link), outcome, KNOWN_WEIGHT)
 
-    def _note_new_targets(self, page: Arrival) -> None:
+    def _note_new_targets(self, page: Arrival) -> float:
+        """Remember the links of a page; return the number of matches to be expected behind the new ones."""
+        value = 0.0
         for id_, link in page.links:
-            if link.url in self._outcomes:
-                continue
-            if id_ not in self._links and len(self._first_links) < MAX_WAITING:
-                probability = self.match_model.predict(self._tokenize(link))
-                value = probability if probability >= HUB_PROBABILITY else 0.0
-                self._hub_values[page.view.url] = self._hub_values.get(page.view.url, 0.0) + value
-                self._first_links[link.url] = page.view.url, value
-            self._remember_link(id_, link)
-
-    def _learn_hub(self, url: str, weight: float) -> None:
-        value, ways = max(0.0, self._hub_values.get(url, 0.0)), self._ways.get(url, ())
-        for way in ways:
-            self.hub_model.learn(tokenize_link(way), value / (value + 1), weight / len(ways))
-
-    def _correct_source(self, url: str, outcome: float) -> None:
-        """Give the page that showed a URL first the value that the URL turned out to have."""
-        source, value = self._first_links.pop(url, ("", 0.0))
-        if source and abs(outcome - value) > MIN_GAIN:
-            self._hub_values[source] = self._hub_values.get(source, 0.0) + outcome - value
-            self._learn_hub(source, CORRECTION_WEIGHT)
+            if link.url not in self._fetched:
+                if id_ not in self._links:
+                    probability = self.match_model.predict(tokenize_link(link))
+                    value += probability if probability >= HUB_PROBABILITY else 0.0
+                self._remember_link(id_, link)
+        return value
 
     def _rescore(self) -> dict[int, float]:
         """Score the first waiting URLs again, and in turn some of the rest."""

@@ -1,7 +1,7 @@
 """Predict from the URL, anchor and place of a link what following it brings; learned online."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import repeat
 from math import exp, log
@@ -17,8 +17,6 @@ VARIED_CLASS = re.compile(r"\.(?:[\w-]*-)?(?:even|odd)(?:-[\w-]*)?(?=[.>]|$)|[0-
 UNCERTAIN_WEIGHT, SETTLED_WEIGHT = 1.0, 0.02  # variances of weights: of a new one, and the smallest
 MAX_LOG_ODDS = 30.0
 MAX_CACHED_LINKS = 65_536
-MAX_TEXT_LENGTH = 2_000
-ENDING = re.compile(r"(?:ies|es|s|y|e)$")
 
 
 class LinkEvidence(Struct, frozen=True):
@@ -30,16 +28,6 @@ class LinkEvidence(Struct, frozen=True):
     place: str = ""
 
 
-def stem_words(text: str) -> list[str]:
-    """Return the words of a text without case and plural endings."""
-    return [ENDING.sub("", word.lower()) for word in WORD.findall(text[:MAX_TEXT_LENGTH]) if len(word) > 2]
-
-
-def compute_word_share(words: Collection[str], text: str) -> float:
-    """Return the share of stemmed words that occur in a text."""
-    return len(set(words) & set(stem_words(text))) / len(words)
-
-
 class LinkModel:
     """Logistic regression over tokens, learned in one pass (extended Kalman filter with diagonal covariance)."""
 
@@ -48,8 +36,9 @@ class LinkModel:
         self.weights: dict[str, float] = {}
         self.variances: dict[str, float] = {}
 
-    def predict(self, tokens: Sequence[str]) -> float:
-        odds = self.start + sum(map(self.weights.get, tokens, repeat(0.0)))
+    def predict(self, tokens: Sequence[str], bonus: float = 0.0) -> float:
+        """Return the probability of the outcome; `bonus` is added to the log odds."""
+        odds = self.start + bonus + sum(map(self.weights.get, tokens, repeat(0.0)))
         return 1 / (1 + exp(-max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, odds))))
 
     def learn(self, tokens: Sequence[str], outcome: float, weight: float = 1.0) -> None:
@@ -69,14 +58,7 @@ def tokenize_link(link: LinkEvidence) -> tuple[str, ...]:
     tokens = tokenize_location(link.url)
     words = dict.fromkeys(word.lower() for word in WORD.findall(link.anchor[:200]))
     tokens += [f"anchor {word}" for word in list(words)[:MAX_ANCHOR_WORDS]]
-    return tuple(dict.fromkeys([*tokens, *list_kinds(link)]))
-
-
-@lru_cache(maxsize=MAX_CACHED_LINKS)
-def list_kinds(link: LinkEvidence) -> tuple[str, ...]:
-    """Return the kinds of a link: form of its URL, tag path, list on its page."""
-    kinds = [token for token in tokenize_location(link.url) if token.startswith(("form ", "folder -1 "))]
     if link.place:
         place = VARIED_CLASS.sub("", link.place)
-        kinds += [f"place {place}", f"list {link.source} {place}"]
-    return tuple(kinds)
+        tokens += [f"place {place}", f"list {link.source} {place}"]
+    return tuple(dict.fromkeys(tokens))

@@ -1,27 +1,120 @@
-"""Partition of a site into page types, without a sample: a decision tree of minimum description length.
+"""Minimum description length (Rissanen 1978): how natural a set of pages is, and the partition of a site into types.
 
-A node is split by the feature that saves most bits when each feature is encoded with its frequency in both parts, if
-that is more than the cost of the new frequencies (Rissanen 1978). Each view has the same total weight. The tree is
-learned from a sample of the pages that depends on their URLs only, so it is the same in every run.
+A set saves bits if every other feature is encoded with its frequency inside and outside of the set, less the cost of
+the new frequencies. Each view has the same weight in total. The partition is a decision tree: a node is split by the
+feature that saves most bits. It is learned from a sample of the pages that depends on their URLs only, so it is the
+same in every run.
 """
 
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from math import log, log2
 
 from msgspec import Struct
 from xxhash import xxh64_intdigest
 
-from sanderling.templates.concept_coherence import BitCosts, WeightedSet, build_postings, select_sets
-from sanderling.templates.page_features import PageView, extract_features
+from sanderling.templates.page_features import VIEWS, PageView, extract_features, get_view
 from sanderling.urls.tokens import split_path
 
+MIN_CONCEPT_PAGES, MAX_MIN_PAGES = 2, 4  # pages of the smallest concepts of a small and of a large site
+PAGES_PER_STEP = 100  # growth of a site that raises this minimum by one
+MAX_SETS = 600  # that are encoded, the most even ones
+PENALTY = 0.15  # cost of a frequency, in units of log2 of the number of pages
+MAX_MEASURED = 5_000  # sets per site
 MAX_LEARNING_PAGES = 800
-MAX_FEATURES = 300
-MIN_SHARE = 0.01  # of the pages that have a feature
+MAX_TREE_SETS, MIN_TREE_SHARE = 300, 0.01  # sets that split, and share of the pages of the smallest
 MIN_PART = 2  # pages
-PENALTY = 0.7  # cost of a frequency, in units of log2 of the number of pages
+SPLIT_PENALTY = 0.7
 MAX_DEPTH = 12
 COMMON_SHARE = 0.9  # of the pages that agree on a part of a URL pattern
+
+
+def is_concept_size(size: int, page_count: int) -> bool:
+    least = min(MAX_MIN_PAGES, MIN_CONCEPT_PAGES + page_count // PAGES_PER_STEP)
+    return least <= size < page_count
+
+
+class WeightedSet(Struct, frozen=True):
+    """Reference pages that share features; the lowest of the features; weight."""
+
+    feature: int
+    pages: int
+    weight: float
+
+
+class BitCosts:
+    """Bits that encode which of some pages have a feature, at its frequency."""
+
+    def __init__(self, page_count: int) -> None:
+        self._bits = [0.0] + [n * log2(n) for n in range(1, page_count + 1)]
+
+    def compute(self, page_count: int, having: int) -> float:
+        bits = self._bits
+        return bits[page_count] - bits[having] - bits[page_count - having]
+
+    def compute_split(self, sizes: tuple[int, int], inside: int, outside: int) -> float:
+        """Return the bits of a feature that some pages of both parts have."""
+        bits, (left, right) = self._bits, sizes
+        return bits[left] - bits[inside] - bits[left - inside] + bits[right] - bits[outside] - bits[right - outside]
+
+
+class ReferencePages:
+    """Pages of a site that stand for the others."""
+
+    def __init__(self, pages: Sequence[Collection[int]]) -> None:
+        self.page_count = len(pages)
+        self.postings = build_postings(pages)
+        self.sets = select_sets(self.postings, self.page_count, 1, MAX_SETS)
+        self.costs = BitCosts(self.page_count)
+        self._counted = [(found.pages, found.pages.bit_count(), found.weight) for found in self.sets]
+        self._bits = sum(weight * self.costs.compute(self.page_count, size) for _, size, weight in self._counted)
+        self._penalty = PENALTY * log2(max(2, self.page_count)) * sum(weight for _, _, weight in self._counted)
+        self._savings: dict[int, float] = {}
+
+    def measure_saving(self, feature: int) -> float:
+        """Return the share of all bits that the pages of a feature save; 0 if they are too few."""
+        pages = self.postings.get(feature, 0)
+        if pages not in self._savings:
+            is_measured = pages.bit_count() > 1 and len(self._savings) < MAX_MEASURED and self._bits
+            self._savings[pages] = self._measure(pages) / self._bits if is_measured else 0.0
+        return self._savings[pages]
+
+    def _measure(self, pages: int) -> float:
+        inside, compute = pages.bit_count(), self.costs.compute_split
+        sizes = inside, self.page_count - inside
+        after = 0.0
+        for other, size, weight in self._counted:
+            both = (pages & other).bit_count()
+            after += weight * compute(sizes, both, size - both)
+        return max(0.0, self._bits - after - self._penalty)
+
+
+def build_postings(pages: Sequence[Collection[int]]) -> dict[int, int]:
+    """Return the pages of each feature as a bit set."""
+    postings: dict[int, int] = {}
+    for number, features in enumerate(pages):
+        for feature in features:
+            postings[feature] = postings.get(feature, 0) | 1 << number
+    return postings
+
+
+def select_sets(postings: dict[int, int], page_count: int, min_pages: float, limit: int) -> list[WeightedSet]:
+    """Return the distinct sets of at least so many pages, the most even first; each view has weight 1 in total."""
+    by_pages: dict[int, list[int]] = {}
+    for feature in sorted(postings):
+        if max(2, min_pages) <= postings[feature].bit_count() < page_count:
+            by_pages.setdefault(postings[feature], []).append(feature)
+    views = {pages: {get_view(feature) for feature in features} for pages, features in by_pages.items()}
+    counts = [sum(view in found for found in views.values()) for view in range(len(VIEWS))]
+    sets = [
+        WeightedSet(features[0], pages, sum(1 / counts[view] for view in sorted(views[pages])))
+        for pages, features in by_pages.items()
+    ]
+    sets.sort(key=lambda found: (abs(2 * found.pages.bit_count() - page_count), found.feature))
+    return sets[:limit]
+
+
+# Partition
 
 
 class Branch(Struct, frozen=True):
@@ -60,7 +153,7 @@ def find_leaf(tree: Branch | int, features: Collection[int]) -> int:
 
 
 def learn_tree(pages: Sequence[Collection[int]]) -> Branch | int:
-    sets = select_sets(build_postings(pages), len(pages), MIN_SHARE * len(pages), MAX_FEATURES)
+    sets = select_sets(build_postings(pages), len(pages), MIN_TREE_SHARE * len(pages), MAX_TREE_SETS)
     return _TreeLearner(sets, len(pages)).learn()
 
 
@@ -92,7 +185,7 @@ class _TreeLearner:
             if 0 < (count := (inside := found.pages & pages).bit_count()) < size
         ]
         before = sum(found.weight * self._costs.compute(size, count) for found, _, count in varied)
-        best, least = None, before - PENALTY * log2(max(2, size)) * self.weight
+        best, least = None, before - SPLIT_PENALTY * log2(max(2, size)) * self.weight
         for found, inside, count in varied:
             if not MIN_PART <= count <= size - MIN_PART:
                 continue
@@ -128,7 +221,7 @@ def build_url_pattern(urls: Sequence[str]) -> str:
             common += 1
         folders = [*paths[0][0][:common], "**"]
     names = [name for _, name in paths]
-    name = names[0] if len(set(names)) == 1 else "*" + _find_common_suffix(names)
+    name = names[0] if len(set(names)) == 1 else _find_common_start(names) + "*" + _find_common_end(names)
     return "/" + "/".join([*folders, name])
 
 
@@ -137,12 +230,19 @@ def _pick_common(parts: Sequence[str]) -> str:
     return best if parts.count(best) >= COMMON_SHARE * len(parts) else "*"
 
 
-def _find_common_suffix(names: Sequence[str]) -> str:
-    """Return the common end of names from its first punctuation mark on."""
-    shortest = min(names, key=len)
-    length = 0
-    while length < len(shortest) and len({name[-1 - length] for name in names}) == 1:
-        length += 1
-    suffix = shortest[len(shortest) - length :]
-    start = next(iter(n for n, character in enumerate(suffix) if not character.isalnum()), len(suffix))
-    return suffix[start:]
+def _find_common_prefix(names: Sequence[str]) -> str:
+    same = takewhile(lambda characters: len(set(characters)) == 1, zip(*names, strict=False))
+    return "".join(characters[0] for characters in same)
+
+
+def _find_common_start(names: Sequence[str]) -> str:
+    """Return the common start of names up to its last punctuation mark: `product-`."""
+    start = _find_common_prefix(names)
+    return start[: next((n for n in range(len(start), 0, -1) if not start[n - 1].isalnum()), 0)]
+
+
+def _find_common_end(names: Sequence[str]) -> str:
+    """Return the common end of names from its first punctuation mark on: `.html`."""
+    length = min(map(len, names)) - len(_find_common_start(names))
+    end = _find_common_prefix([name[::-1][:length] for name in names])[::-1]
+    return end[next((n for n, character in enumerate(end) if not character.isalnum()), len(end)) :]

@@ -6,9 +6,11 @@ While a crawl or refresh runs, an `UnmetQueryAttendant` moves promising links of
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.context import CrawlContext
@@ -16,7 +18,9 @@ from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.stop import CrawlProgress
 from sanderling.db.connection import Connection, transaction
-from sanderling.errors import UsageError
+from sanderling.errors import SanderlingError, UsageError
+from sanderling.frontier.ordering.topic import add_short_text
+from sanderling.frontier.url_rows import select_waiting
 from sanderling.models import Url
 from sanderling.search.feedback.event_log import DATABASE, EventLog, open_event_log
 from sanderling.search.feedback.unmet_queries import (
@@ -26,10 +30,13 @@ from sanderling.search.feedback.unmet_queries import (
     release_unmet_queries,
 )
 from sanderling.storage.collection import open_collection_read_only
-from sanderling.storage.queries import find_url_id
+from sanderling.storage.page_history import load_observation
+from sanderling.storage.queries import find_pages_visited_after, find_url_id
+from sanderling.templates.concept_averaging import THRESHOLD
 from sanderling.templates.driven_crawl import FRONT, find_hubs, learn_stored_pages, load_arrivals, revisit_hubs
-from sanderling.templates.driven_ordering import DrivenOrdering
+from sanderling.templates.driven_ordering import Arrival, DrivenOrdering
 from sanderling.templates.sample_pages import Sample, load_sample
+from sanderling.templates.similar_pages import load_body
 
 CHECK_INTERVAL = 2.0  # seconds between checks for unmet queries
 ENOUGH_PAGES = 20  # new pages that fulfill a query
@@ -57,9 +64,7 @@ def load_samples(urls: Sequence[str], db: Connection) -> list[Sample]:
 
 def count_new(db: Connection, urls: Iterable[str]) -> int:
     """Count the pages that were visited once only."""
-    ids = [find_url_id(db, url) for url in urls]
-    visits = [db.execute("SELECT visits FROM pages WHERE url = ?", (id_,)).fetchone() for id_ in ids]
-    return sum(row is not None and row[0] == 1 for row in visits)
+    return sum(load_observation(db, find_url_id(db, url)).visits == 1 for url in urls)
 
 
 class QuerySearch(Struct):
@@ -120,13 +125,8 @@ class UnmetQueryAttendant:
         ordering = DrivenOrdering(views, unmet.query)
         if views:
             learn_stored_pages(ordering, context.db)
-            rows = context.db.execute(
-                "SELECT q.url, h.name || u.path FROM queue AS q JOIN urls AS u ON u.id = q.url"
-                " JOIN hosts AS h ON h.id = u.host ORDER BY q.url LIMIT ?",
-                (MAX_QUEUED,),
-            )
-            for id_, url in rows.fetchall():
-                ordering.place(url, id_)
+            for entry in select_waiting(context.db, MAX_QUEUED):
+                ordering.place(entry.url, entry.id)
             with transaction(context.db):
                 hubs = find_hubs(context.db, [view.id for view in views])
                 context.revisit.schedule.postpone(hubs, self.clock(), REASON)
@@ -134,14 +134,11 @@ class UnmetQueryAttendant:
         context.log.write_message(f"crawl_more: looking for pages for the query {unmet.query!r}")
 
     def _update_searches(self, context: CrawlContext, log: EventLog) -> None:
-        rows = context.db.execute(
-            "SELECT url, visit FROM pages WHERE visit > ? ORDER BY visit LIMIT ?", (self.last_visit, MAX_NEW_PAGES)
-        ).fetchall()
-        arrivals = load_arrivals(context.db, [url for url, _ in rows])
-        self.last_visit = rows[-1][1] if rows else self.last_visit
+        url_ids, self.last_visit = find_pages_visited_after(context.db, self.last_visit, MAX_NEW_PAGES)
+        arrivals = load_arrivals(context.db, url_ids)
         for search in list(self.searches):
             for page in arrivals:
-                search.ordering.note(page)
+                search.ordering.note(self._measure_relevance(page, search.ordering))
             search.ordering.pop_rank_gains()
             waiting = search.ordering.find_promising(PROMISING)
             with transaction(context.db):
@@ -151,6 +148,16 @@ class UnmetQueryAttendant:
             search.found = count_new(context.db, search.ordering.matches)
             if search.found >= ENOUGH_PAGES or age > MAX_SECONDS or (not waiting and age > MIN_SECONDS):
                 self._answer(search, log)
+
+    def _measure_relevance(self, page: Arrival, ordering: DrivenOrdering) -> Arrival:
+        """Return a page with the relevance of its stored text; pages of other types are not read."""
+        if not ordering.topic or ordering.recognizer.compute_probability(page.view) < THRESHOLD:
+            return page
+        with open_collection_read_only(self.folder) as collection, suppress(SanderlingError, OSError):
+            document = load_body(collection, page.view.id, page.view.url)
+            title = add_short_text(page.view.title, document.text)
+            return replace(page, relevance=ordering.topic.score_page(document.text, title))
+        return page
 
     def _answer(self, search: QuerySearch, log: EventLog) -> None:
         complete_unmet_query(log, search.unmet.id, search.found, self.clock())

@@ -12,10 +12,11 @@ from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.robots import build_robots_rules
 from sanderling.fingerprint.structure import decode_features, fingerprint_structure
+from sanderling.frontier.url_rows import find_host_id, load_state
 from sanderling.html.parser import Document, is_html, parse_charset, parse_html
 from sanderling.models import Outcome, Reason, Url, UrlState
 from sanderling.storage.collection import StoredCollection
-from sanderling.storage.queries import find_url_id
+from sanderling.storage.queries import find_url_id, load_structure_page
 from sanderling.templates.page_features import PageView
 from sanderling.urls.normalize import NormalizedUrl, get_host
 
@@ -75,7 +76,7 @@ def take_sample(text: str, collection: StoredCollection | None, settings: FetchS
     if settings is None:
         raise UsageError(f"{normalized.url} is not stored; leave out --stored to fetch it")
     view = fetch_sample(normalized, settings)
-    return Sample(view, _find_site(collection.db, view.url) if collection else 0)
+    return Sample(view, find_host_id(collection.db, get_host(Url(view.url))) if collection else 0)
 
 
 def load_sample(url: Url, db: Connection) -> Sample | None:
@@ -83,21 +84,17 @@ def load_sample(url: Url, db: Connection) -> Sample | None:
     id_ = find_url_id(db, url)
     if not id_:
         return None
-    row = db.execute(
-        "SELECT p.status, p.mime, p.title, p.location, u.host, m.value FROM pages AS p JOIN urls AS u ON u.id = p.url"
-        " LEFT JOIN fingerprints AS m ON m.url = p.url AND m.kind = 'structure' WHERE p.url = ?",
-        (id_,),
-    ).fetchone()
-    if row is None:
-        state, reason = db.execute("SELECT state, reason FROM urls WHERE id = ?", (id_,)).fetchone()
+    page = load_structure_page(db, id_)
+    if page is None:
+        state, reason, _ = load_state(db, id_) or ("", "", 0)
         if reason == Reason.ROBOTS:
             raise UsageError(_describe_exclusion(url))
         if state in (UrlState.FAILED, UrlState.GONE):
             raise UsageError(f"{url} could not be fetched ({reason or state}): give another sample")
         return None
-    status, mime, title, location, site, fingerprint = row
-    _refuse_unusable(url, status, mime, location, bytes(fingerprint or b""))
-    return Sample(PageView(id_, url, title, bytes(fingerprint)), site)
+    fingerprint = bytes(page.structure or b"")
+    _refuse_unusable(url, page.status, page.mime, page.location, fingerprint)
+    return Sample(PageView(id_, url, page.title, fingerprint), page.host_id)
 
 
 def fetch_sample(normalized: NormalizedUrl, settings: FetchSettings) -> PageView:
@@ -118,11 +115,6 @@ def fetch_sample(normalized: NormalizedUrl, settings: FetchSettings) -> PageView
 
 def _parse_answer(answer: ProbeResult) -> Document:
     return parse_html(answer.body, parse_charset(answer.content_type))
-
-
-def _find_site(db: Connection, url: str) -> int:
-    row = db.execute("SELECT id FROM hosts WHERE name = ?", (get_host(Url(url)),)).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _describe_exclusion(url: str) -> str:

@@ -16,11 +16,8 @@ from sanderling.templates.concept_averaging import THRESHOLD, Inference, calibra
 from sanderling.templates.page_features import PageView, extract_features, name_features
 from sanderling.templates.sample_pages import (
     Sample,
-    SavedSamples,
     load_sample,
     load_saved_samples,
-    save_samples,
-    take_sample,
 )
 from sanderling.templates.template_index import SiteConcepts, TemplateIndex, open_template_index
 
@@ -186,18 +183,3 @@ def find_saved(folder: Path, name: str) -> list[str]:
         )
     found = [page.url for page in find_stored(folder, samples, negatives).pages]
     return list(dict.fromkeys([*(sample.view.url for sample in samples), *found]))
-
-
-class StoredSimilarPages:
-    """Similar pages of a collection for the web page."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def find(self, samples: Sequence[str], negatives: Sequence[str]) -> SimilarPages:
-        with open_collection_read_only(self.folder) as collection:
-            own, others = ([take_sample(url, collection, None) for url in urls] for urls in (samples, negatives))
-        return find_stored(self.folder, own, others)
-
-    def save(self, name: str, samples: Sequence[str], negatives: Sequence[str]) -> None:
-        save_samples(self.folder, name, SavedSamples(tuple(samples), tuple(negatives)))

@@ -21,8 +21,8 @@ from sanderling.db.schema.templates import MIGRATIONS
 from sanderling.models import Reason, UrlState
 from sanderling.storage.collection import StoredCollection
 from sanderling.templates.concept_averaging import PageSet
-from sanderling.templates.concept_coherence import ReferencePages, is_concept_size
 from sanderling.templates.page_features import PageView, extract_features
+from sanderling.templates.page_partition import ReferencePages, is_concept_size
 
 DATABASE = "structure.db"
 SEGMENT_PAGES = 16_384
@@ -138,7 +138,7 @@ class TemplateIndex:
             yield from sorted(rows)
 
     def _update_pages(self, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """Number new pages, remove pages that are gone; return the segment of each page that changed."""
+        """Assign numbers to new pages and remove pages that are gone. Returns the segment of each changed page."""
         marks = ",".join("?" * len(ids))
         known = {
             url: (site, number, digest)

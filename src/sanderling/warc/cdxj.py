@@ -147,6 +147,7 @@ def _find_line_start(file: BinaryIO, offset: int) -> int:
     return 0
 
 
+@lru_cache(maxsize=64)  # records of one second follow each other
 def _parse_timestamp(digits: str) -> float:
     try:
         return float(calendar.timegm(time.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S")))

@@ -1,6 +1,7 @@
 """Read the CDXJ index of a collection as sorted lines, also while a crawl writes it."""
 
 import heapq
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import groupby
@@ -15,6 +16,8 @@ from sanderling.warc.cdxj_index import (
     read_entries,
     split_into_batches,
 )
+
+CDX_COLUMNS = b"N b a m s k r M S V g".split()  # of most CDX files
 
 
 def iterate_index_lines(
@@ -37,6 +40,21 @@ def iterate_index_lines(
         files = [stack.enter_context(path.open("rb")) for part in folders for path in list_index_files(part)]
         for line, _ in groupby(heapq.merge(*files)):
             yield line
+
+
+def parse_record_place(line: bytes, header: bytes = b"") -> tuple[str, int] | None:
+    """Return file name and offset of a CDXJ line, or of a CDX line whose columns a header names, or None."""
+    try:
+        if b"{" in line:
+            fields = json.loads(line[line.index(b"{") :])
+            name, offset = fields["filename"], str(fields["offset"])
+        else:
+            columns = header.split()[1:] or CDX_COLUMNS
+            values = line.split()
+            name, offset = values[columns.index(b"g")].decode(), values[columns.index(b"V")].decode()
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return None
+    return (name, int(offset)) if isinstance(name, str) and offset.isascii() and offset.isdecimal() else None
 
 
 def iterate_key_range(folder: Path, first_key: bytes, end_key: bytes) -> Iterator[bytes]:

@@ -15,6 +15,8 @@ except ImportError:  # no wheel for this machine
 INFLATE_ERRORS = (zlib.error, cast(type[Exception], inflater.error))
 GZIP_WINDOW_BITS = 31
 READ_BYTES = 32_768
+FIRST_READ_BYTES = 16_384  # most members are shorter
+MAX_WHOLE_BYTES = 4_000_000  # of a member that is inflated at once
 GZIP_MAGIC = b"\x1f\x8b\x08"
 RECORD_PREFIXES = (b"WARC/", b"filedesc:", b"http:", b"https:", b"dns:")  # first bytes of a WARC or ARC record
 
@@ -69,6 +71,25 @@ class GzipMember(io.RawIOBase):
         while self.readinto(scratch):
             pass
         return self.length
+
+
+def inflate_whole_member(file: BinaryIO, offset: int) -> tuple[bytes, int] | None:
+    """Return the contents and the compressed length of a member. None: it is large or damaged."""
+    file.seek(offset)
+    decompressor = inflater.decompressobj(GZIP_WINDOW_BITS)
+    parts: list[bytes] = []
+    allowed, read = MAX_WHOLE_BYTES, 0
+    try:
+        while not decompressor.eof:
+            compressed = file.read(READ_BYTES if read else FIRST_READ_BYTES)
+            if not compressed or allowed <= 0:
+                return None
+            read += len(compressed)
+            parts.append(decompressor.decompress(compressed, allowed))
+            allowed = 0 if decompressor.unconsumed_tail else allowed - len(parts[-1])
+    except INFLATE_ERRORS:
+        return None
+    return b"".join(parts), read - len(decompressor.unused_data)
 
 
 def find_intact_members(file: BinaryIO) -> Iterator[tuple[int, int]]:

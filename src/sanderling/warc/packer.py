@@ -32,6 +32,7 @@ HASH_FUNCTIONS = {"sha256": hashlib.sha256, "sha1": hashlib.sha1}
 GZIP_WINDOW_BITS = 31  # window of 32 KB, with gzip header and trailer
 RENDERED_PREFIX = "urn:dom:"  # of the WARC-Target-URI of rendered pages
 SCREENSHOT_PREFIX = "urn:view:"  # of screenshots, as in Browsertrix
+BLOCKS_FIELD = "screenshotBlocks"  # of the metadata record of a screenshot: boxes of the page's blocks, as JSON
 PROTOCOL_NAMES = {b"HTTP/2": "h2", b"HTTP/3": "h3"}
 UNSAFE_HEADER_CHARACTERS = re.compile(r"[\x00-\x20\x7f]")
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sanderling import __version__
 from sanderling.warc.http_head import normalize_head
+from sanderling.warc.other_archives import OTHER_ARCHIVE_FIELD
 from sanderling.warc.packer import (
     DigestAlgorithm,
     HeaderField,
@@ -40,6 +41,7 @@ class OriginalRecord(Struct, frozen=True):
     captured_at: float
     payload_digest: str
     location: RecordLocation
+    archive: str = ""  # name of another archive; empty: this one
 
 
 def pack_warcinfo(file_name: str, warcinfo_fields: Iterable[HeaderField], created_at: float) -> bytes:
@@ -83,6 +85,7 @@ def pack_revisit(
         ("WARC-Refers-To-Date", format_warc_date(original.captured_at)),
         ("WARC-Refers-To-Filename", escape_header_value(original.location.file)),
         ("WARC-Refers-To-File-Offset", str(original.location.offset)),
+        *([(OTHER_ARCHIVE_FIELD, escape_header_value(original.archive))] if original.archive else []),
         ("WARC-Payload-Digest", original.payload_digest),
         ("WARC-Block-Digest", block_digest),
         ("Content-Type", "application/http;msgtype=response"),

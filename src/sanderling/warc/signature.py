@@ -22,7 +22,7 @@ def load_signing_key(path: Path) -> "EllipticCurvePrivateKey":
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
-        raise MissingExtra("--sign", "migrant") from None
+        raise MissingExtra("--sign", "sign") from None
     try:
         key = load_pem_private_key(path.read_bytes(), None)
     except OSError as error:
@@ -62,7 +62,7 @@ def is_signature_valid(digest: str, signed: Mapping[str, str]) -> bool:
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.serialization import load_der_public_key
     except ImportError:
-        raise MissingExtra("verifying signatures", "migrant") from None
+        raise MissingExtra("verifying signatures", "sign") from None
     try:
         raw = b64decode(signed["signature"], validate=True)
         key = load_der_public_key(b64decode(signed["publicKey"], validate=True))

@@ -12,7 +12,15 @@ from msgspec.structs import replace
 
 from sanderling.errors import CollectionError
 from sanderling.http.decoding import DecodeProblem, build_decoder
-from sanderling.warc.gzip_members import GZIP_MAGIC, DamagedRecordError, GzipMember, find_next_record
+from sanderling.warc.gzip_members import (
+    GZIP_MAGIC,
+    MAX_WHOLE_BYTES,
+    DamagedRecordError,
+    GzipMember,
+    find_next_record,
+    inflate_whole_member,
+)
+from sanderling.warc.other_archives import OTHER_ARCHIVE_FIELD, find_other_archive, load_other_archives
 from sanderling.warc.packer import RENDERED_PREFIX, HeaderField
 from sanderling.warc.record_parser import (
     ParsedRecord,
@@ -21,6 +29,7 @@ from sanderling.warc.record_parser import (
     is_record_start,
     join_header_values,
     parse_record,
+    parse_whole_record,
 )
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import open_warc_file
@@ -63,7 +72,7 @@ class DamagedRegion(Struct, frozen=True):
     problem: str
 
 
-CaptureLookup = Callable[[str, str], RecordLocation | None]
+CaptureLookup = Callable[[str, str, str], RecordLocation | None]  # by URL, date, and payload digest
 """Find a capture by URL and WARC date, usually in the CDXJ index."""
 
 
@@ -81,7 +90,8 @@ def read_record(
             return replace(
                 record, body=original.body, is_truncated=original.is_truncated, body_problem=original.body_problem
             )
-        original = read_single_record(folder, _locate_original(original, find_capture), max_body_bytes)
+        folder, place = _locate_original(folder, original, find_capture)
+        original = read_single_record(folder, place, max_body_bytes)
     raise CollectionError(f"{location.file} at {location.offset}: the chain of revisit records has no original")
 
 
@@ -112,7 +122,9 @@ def read_single_record(folder: Path, location: RecordLocation, max_body_bytes: i
     """Read a record as it is: a revisit has no body."""
     try:
         with open_warc_file(folder, location.file) as file:
-            parsed = parse_record(_open_record_stream(file, location.offset), max_body_bytes)
+            whole = inflate_whole_member(file, location.offset)
+            parsed = parse_whole_record(whole[0], max_body_bytes) if whole else None
+            parsed = parsed or parse_record(_open_record_stream(file, location.offset), max_body_bytes)
     except (DamagedRecordError, FileNotFoundError) as error:
         raise CollectionError(f"{location.file} at {location.offset} cannot be read: {error}") from error
     if parsed is None:
@@ -127,20 +139,27 @@ def _open_record_stream(file: BinaryIO, offset: int) -> BinaryIO:
     return io.BufferedReader(GzipMember(file, offset)) if compressed else file
 
 
-def _locate_original(record: StoredRecord, find_capture: CaptureLookup | None) -> RecordLocation:
-    """Locate the original of a revisit by the given look-up, else by our extension fields.
+def _locate_original(
+    folder: Path, record: StoredRecord, find_capture: CaptureLookup | None
+) -> tuple[Path, RecordLocation]:
+    """Locate the original of a revisit: archive folder and place.
 
-    The fields name a file of the archive that the record was written for.
+    By our extension fields if they name another archive, else by the given look-up, else by the fields, which name a
+    file of the archive that the record was written for.
     """
     url = record.get_field("WARC-Refers-To-Target-URI") or record.url
+    other = record.get_field(OTHER_ARCHIVE_FIELD)
+    if other and other in load_other_archives(folder):
+        folder, find_capture = find_other_archive(folder, other), None
     if find_capture is not None:
-        location = find_capture(url, record.get_field("WARC-Refers-To-Date"))
+        date, digest = record.get_field("WARC-Refers-To-Date"), record.get_field("WARC-Payload-Digest")
+        location = find_capture(url, date, digest)
         if location is not None:
-            return location
+            return folder, location
     else:
         name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
         if name and offset.isdecimal() and "/" not in name:
-            return RecordLocation(name, int(offset), 0)
+            return folder, RecordLocation(name, int(offset), 0)
     raise CollectionError(
         f"the original of the revisit record in {record.location.file} at {record.location.offset}"
         f" is not in this archive: {url}"
@@ -173,6 +192,12 @@ def _iterate_members(
 ) -> Iterator[StoredRecord | DamagedRegion]:
     size = _get_file_size(file)
     while offset < size:
+        whole = inflate_whole_member(file, offset) if max_inflated_bytes >= MAX_WHOLE_BYTES else None
+        parsed = parse_whole_record(whole[0], max_body_bytes, verify) if whole else None
+        if whole and parsed:
+            yield _build_stored_record(parsed, RecordLocation(file_name, offset, whole[1]), max_body_bytes)
+            offset += whole[1]
+            continue
         member = GzipMember(file, offset, max_inflated_bytes)
         stream = io.BufferedReader(member)
         try:

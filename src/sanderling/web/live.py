@@ -8,9 +8,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from sanderling.web.queries.signal_stats import SignalRow, list_signals
+from sanderling.api.reports.signal_stats import SignalRow, list_signals
+from sanderling.api.reports.view_models import CrawlStatus, HostStatusRow, WorkerRow
 from sanderling.web.state import AppState, get_app_state, get_session
-from sanderling.web.view_models import CrawlStatus, HostStatusRow, WorkerRow
 
 UPDATE_SECONDS = 1.0
 MAX_STREAMS = 40
@@ -36,9 +36,8 @@ def build_dashboard_update(app_state: AppState) -> DashboardUpdate:
     indexed_pages, last_batch = app_state.search_service.get_index_state()
     status = app_state.crawl_view.get_status()
     status = msgspec.structs.replace(status, indexed_pages=indexed_pages, index_lag=max(0, status.visits - last_batch))
-    return DashboardUpdate(
-        status, app_state.crawl_view.list_hosts(20), app_state.crawl_view.list_workers(), list_signals(app_state)
-    )
+    view = app_state.crawl_view
+    return DashboardUpdate(status, view.list_hosts(20), view.list_workers(), list_signals(view, app_state.event_log))
 
 
 async def stream_updates(request: Request) -> Response:

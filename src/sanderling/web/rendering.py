@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from sanderling import __version__
-from sanderling.search.search_types import TextRun
+from sanderling.api.types import TextRun
 from sanderling.web.state import get_app_state, get_session
 
 WEB_FOLDER = Path(__file__).parent

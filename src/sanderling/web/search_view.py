@@ -1,20 +1,16 @@
 """The search page."""
 
-import secrets
 from urllib.parse import quote_plus
 
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sanderling.search.feedback.event_log import build_query_key
-from sanderling.search.feedback.events import ShownRanking
-from sanderling.search.feedback.unmet_queries import UnmetQuery, list_unmet_queries
-from sanderling.search.query import MAX_QUERY_LENGTH, parse_query
-from sanderling.search.search_types import SearchRequest, SearchResults
+from sanderling.api.searching.search_service import MAX_QUERY_LENGTH, get_query_date
+from sanderling.api.types import SearchRequest, SearchResults
 from sanderling.web.rendering import render_template
 from sanderling.web.state import AppState, get_app_state
-from sanderling.web.tracking import find_abandoned_query, get_client_id, report_unmet_query, set_client_cookie
+from sanderling.web.tracking import get_client_id, report_unmet_query, set_client_cookie
 
 RESULTS_PER_PAGE = 10
 MAX_PAGE_NUMBER = 100
@@ -40,10 +36,10 @@ def search_page(request: Request) -> Response:
         )
     app_state, client = get_app_state(request), get_client_id(request)
     page = parse_page_number(request)
-    if page == 1 and (abandoned := find_abandoned_query(app_state, client, text, app_state.clock())):
+    if page == 1 and (abandoned := app_state.event_log.find_abandoned_query(client, text, app_state.clock())):
         report_unmet_query(app_state, abandoned, client, app_state.clock())
     results = run_search(app_state, request, text, page)
-    query_id = log_ranking(app_state, client, text, results)
+    query_id = app_state.event_log.log_ranking(client, text, results, app_state.clock()) if client else ""
     context = {
         "q": text,
         "results": results,
@@ -52,8 +48,8 @@ def search_page(request: Request) -> Response:
         "explain": request.query_params.get("explain") == "1",
         "query_id": query_id,
         "facets": build_facet_links(text, results),
-        "unmet_query": find_unmet_query(app_state, text),
-        "as_of": int(parse_query(text, app_state.clock()).as_of or 0),
+        "unmet_query": app_state.event_log.find_unmet_query(text),
+        "as_of": get_query_date(text, app_state.clock()),
     }
     response = render_template(request, "results.html", context)
     set_client_cookie(response, request, client)
@@ -70,24 +66,6 @@ def run_search(app_state: AppState, request: Request, text: str, page_number: in
     return app_state.search_service.search(
         SearchRequest(text, (page_number - 1) * RESULTS_PER_PAGE, RESULTS_PER_PAGE, explain, now=app_state.clock())
     )
-
-
-def log_ranking(app_state: AppState, client: str, text: str, results: SearchResults) -> str:
-    """Log a ranking and return its query id; "" if not tracking."""
-    if not client:
-        return ""
-    query_id = secrets.token_hex(12)
-    first = results.hits[0].position if results.hits else 1
-    app_state.event_log.record_ranking(
-        ShownRanking(query_id, client, text, app_state.clock(), tuple(hit.url for hit in results.hits), first)
-    )
-    return query_id
-
-
-def find_unmet_query(app_state: AppState, text: str) -> UnmetQuery | None:
-    """Return the newest equivalent unmet query, or None."""
-    found = list_unmet_queries(app_state.event_log, build_query_key(text), 1)
-    return found[0] if found else None
 
 
 def build_facet_links(text: str, results: SearchResults) -> dict[str, list[FacetLink]]:

@@ -14,16 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.types import ASGIApp
 
+from sanderling.api.collection_access import ensure_collection
+from sanderling.api.reports.crawl_view import CollectionCrawlView
+from sanderling.api.searching.search_service import SearchService, start_indexer_process
+from sanderling.api.searching.user_feedback import open_user_feedback
 from sanderling.errors import UsageError
-from sanderling.search.background_indexer import start_indexer_process
-from sanderling.search.feedback.event_log import open_event_log
-from sanderling.storage.collection import has_collection, open_collection, open_collection_read_only
 from sanderling.web.app import build_app
 from sanderling.web.auth import AuthStore
 from sanderling.web.connections import BoundedProtocol
-from sanderling.web.crawl_view import CollectionCrawlView
-from sanderling.web.replay.replay_app import build_replay_app
-from sanderling.web.state import AppState, SearchService
+from sanderling.web.replay_app import build_replay_app
+from sanderling.web.state import AppState
 
 SHUTDOWN_SECONDS = 3
 BACKLOG = 64  # bounds the connections accepted before the limit can apply
@@ -47,10 +47,8 @@ class ServerAddress(Struct, frozen=True):
 
 def open_app_state(folder: Path, address: ServerAddress, *, create: bool = False) -> AppState:
     """Open the services. `create`: also create a collection where there is none."""
-    if create and not has_collection(folder):
-        open_collection(folder).close()
-    open_collection_read_only(folder).close()
-    log = open_event_log(folder)
+    ensure_collection(folder, create=create)
+    log = open_user_feedback(folder)
     return AppState(
         SearchService(folder, log), log, CollectionCrawlView(folder), AuthStore(folder), is_public=address.is_public
     )

@@ -3,23 +3,15 @@
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec import Struct
 from starlette.requests import Request
 
-from sanderling.search.engine import SearchEngine
-from sanderling.search.feedback.event_log import EventLog
-from sanderling.search.feedback.learn import ClickWeights, learn_weights
-from sanderling.search.feedback.unmet_queries import OPEN, list_unmet_queries
-from sanderling.search.index import open_search_index
-from sanderling.search.query_expansion import AliasExpander
-from sanderling.search.ranking import RankingWeights
-from sanderling.search.search_types import SearchRequest, SearchResults
-from sanderling.templates.similar_pages import StoredSimilarPages
+from sanderling.api.reports.crawl_view import CollectionCrawlView
+from sanderling.api.searching.search_service import SearchService
+from sanderling.api.searching.user_feedback import UserFeedback
+from sanderling.api.similarity import StoredSimilarPages
 from sanderling.web.auth import SESSION_COOKIE, AuthStore, LoginSession
-from sanderling.web.crawl_view import CollectionCrawlView
-from sanderling.web.result_cache import ResultCache
 
 TRACKING_SETTING = "tracking"  # names of settings in the database
 RETENTION_SETTING = "retention_days"
@@ -29,43 +21,9 @@ LEARN_SECONDS = 300.0  # between two learning runs
 DAY_SECONDS = 86400.0
 
 
-class SearchService:
-    """Searches an index, which may not exist yet."""
-
-    def __init__(self, folder: Path, log: EventLog, ranking: RankingWeights | None = None) -> None:
-        self.folder = folder / "index"
-        self.click_weights = ClickWeights(log)
-        self.ranking = ranking or RankingWeights()
-        self.result_cache = ResultCache()
-        self._engine: SearchEngine | None = None
-        self._lock = threading.Lock()
-
-    def get_engine(self) -> SearchEngine | None:
-        """Return the engine, reopened after commits. None without an index."""
-        with self._lock:
-            if self._engine is None or self._engine.index.is_outdated():
-                index = open_search_index(self.folder, write=False)
-                self._engine = (
-                    SearchEngine(index, self.click_weights, self.ranking, AliasExpander(self.folder)) if index else None
-                )
-            return self._engine
-
-    def search(self, request: SearchRequest) -> SearchResults:
-        engine = self.get_engine()
-        if engine is None:
-            return SearchResults(request.query, 0)
-        state = engine.index.last_batch, len(engine.index), self.click_weights.get_version()
-        return self.result_cache.get_or_search(request, state, engine.search)
-
-    def get_index_state(self) -> tuple[int, int]:
-        """Return the indexed pages and the last indexed visit."""
-        engine = self.get_engine()
-        return (len(engine.index), engine.index.last_batch) if engine else (0, 0)
-
-
 class AppState(Struct):
     search_service: SearchService
-    event_log: EventLog
+    event_log: UserFeedback
     crawl_view: CollectionCrawlView
     auth_store: AuthStore
     clock: Callable[[], float] = time.time
@@ -117,15 +75,13 @@ class MaintenanceThread(threading.Thread):
                 next_maintenance = time.monotonic() + self.interval_seconds
 
     def crawl_unmet_queries(self) -> None:
-        if self.app_state.should_crawl_unmet and any(
-            unmet.state == OPEN for unmet in list_unmet_queries(self.app_state.event_log)
-        ):
+        if self.app_state.should_crawl_unmet and self.app_state.event_log.has_open_queries():
             self.app_state.crawl_view.crawl_unmet_queries()
 
     def run_maintenance(self) -> None:
         now = self.app_state.clock()
         self.app_state.event_log.delete_expired(now, self.app_state.retention_days)
-        learn_weights(self.app_state.event_log, now)
+        self.app_state.event_log.learn_weights(now)
 
     def stop(self) -> None:
         self.stop_event.set()

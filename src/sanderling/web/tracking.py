@@ -8,19 +8,14 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from sanderling.search.feedback.event_log import build_query_key
-from sanderling.search.feedback.events import UserAction, UserEvent
-from sanderling.search.feedback.unmet_queries import add_unmet_query, count_open_queries, list_unmet_queries
-from sanderling.search.query import MAX_QUERY_LENGTH
+from sanderling.api.searching.search_service import MAX_QUERY_LENGTH
+from sanderling.api.searching.user_feedback import UserAction, UserEvent
 from sanderling.web.middleware import is_same_origin
-from sanderling.web.state import DAY_SECONDS, AppState, get_app_state
+from sanderling.web.state import AppState, get_app_state
 
 CLIENT_COOKIE = "sanderling_client"
 COOKIE_SECONDS = 180 * 86400
 MAX_EVENTS = 100  # per report
-MAX_UNMET_QUERIES = 20
-MAX_UNMET_PER_CLIENT = 5  # per day
-REPHRASE_SECONDS = 120.0
 MAX_DWELL_SECONDS = 6 * 3600.0
 
 
@@ -117,40 +112,14 @@ async def record_rating(request: Request) -> Response:
 
 
 def report_unmet_query(app_state: AppState, query_id: str, client: str, now: float) -> int | None:
-    """Store an unmet query and return its id.
-
-    None if the limit is reached: visitors must not steer a crawl.
-    """
-    if not app_state.should_crawl_unmet:
-        return None
-    log = app_state.event_log
-    query, urls = log.load_ranking(query_id)
-    bad_ratings = log.count_bad_ratings(client, now - DAY_SECONDS)
-    if not query or count_open_queries(log) >= MAX_UNMET_QUERIES or bad_ratings > MAX_UNMET_PER_CLIENT:
-        return None
-    return add_unmet_query(log, query, urls, len(urls), now).id
+    """Store an unmet query if these may be crawled, and return its id; None if it is not stored."""
+    return app_state.event_log.report_unmet_query(query_id, client, now) if app_state.should_crawl_unmet else None
 
 
 def get_unmet_query_state(request: Request) -> Response:
     """GET /api/more: state and new pages of an unmet query."""
-    found = list_unmet_queries(
-        get_app_state(request).event_log, build_query_key(request.query_params.get("q", "")[:MAX_QUERY_LENGTH]), 1
-    )
-    return JSONResponse(
-        {"state": found[0].state, "found": found[0].new_page_count} if found else {"state": "", "found": 0}
-    )
-
-
-def find_abandoned_query(app_state: AppState, client: str, query: str, now: float) -> str:
-    """Return the client's last search if it was rephrased without a click."""
-    if not client:
-        return ""
-    last = app_state.event_log.find_last_query(client, now - REPHRASE_SECONDS)
-    if last is None:
-        return ""
-    query_id, key = last
-    is_rephrased = key != build_query_key(query) and bool({*key.split()} & {*build_query_key(query).split()})
-    return query_id if is_rephrased and not app_state.event_log.has_response(query_id) else ""
+    found = get_app_state(request).event_log.find_unmet_query(request.query_params.get("q", "")[:MAX_QUERY_LENGTH])
+    return JSONResponse({"state": found.state, "found": found.new_page_count} if found else {"state": "", "found": 0})
 
 
 def is_own_query(app_state: AppState, query_id: str, client: str) -> bool:

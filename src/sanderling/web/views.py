@@ -7,19 +7,16 @@ from itertools import pairwise
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from sanderling.changes.classify import ChangeKind
-from sanderling.changes.feed import ChangeFeedEntry, build_feed_id, write_atom_entries
-from sanderling.changes.word_diff import DiffOperation
-from sanderling.search.feedback.events import ACTION_NUMBERS, UserAction, UserEvent
-from sanderling.search.feedback.learn import list_top_weights
-from sanderling.search.feedback.unmet_queries import list_unmet_queries
-from sanderling.web.queries.signal_stats import list_signals
+from sanderling.api.change_feed import write_change_feed
+from sanderling.api.replay.replay_url import build_replay_path
+from sanderling.api.replay.sanitize import PICKER, build_content_policy, is_embeddable, make_nonce, sanitize_page
+from sanderling.api.reports.signal_stats import list_signals
+from sanderling.api.reports.view_models import StoredBody
+from sanderling.api.searching.user_feedback import ACTION_NUMBERS, UserAction, UserEvent
+from sanderling.api.types import ChangeKind, DiffOperation
 from sanderling.web.rendering import render_template
-from sanderling.web.replay.replay_url import build_replay_path
-from sanderling.web.sanitize import PICKER, build_content_policy, is_embeddable, make_nonce, sanitize_page
 from sanderling.web.state import DAY_SECONDS, get_app_state, get_session
 from sanderling.web.tracking import can_track, get_client_id, is_own_query, set_client_cookie
-from sanderling.web.view_models import StoredBody
 
 PageHandler = Callable[[Request], Response]
 CHANGE_KINDS = tuple(map(str, ChangeKind))
@@ -187,7 +184,7 @@ def diff_page(request: Request) -> Response:
         "report": report,
         "before": before,
         "after": after,
-        "has_screenshots": all(crawl_view.load_screenshot(url, body.visit) for body in (before, after)),
+        "pictures": crawl_view.list_pictures(url, (before.visit, after.visit), report),
         "DiffOperation": DiffOperation,
     }
     return render_template(request, "diff.html", context)
@@ -215,13 +212,8 @@ def changes_page(request: Request) -> Response:
 def changes_feed(request: Request) -> Response:
     kind, site, _ = _get_change_filters(request)
     rows = get_app_state(request).crawl_view.list_changes(kind, site, 0.0, 0, CHANGES_PER_PAGE)
-    entries = [
-        ChangeFeedEntry(row.url, row.at, row.title, row.kinds, f"significance {row.significance:.2f}", row.text)
-        for row in rows
-    ]
     title = " ".join(word for word in ("Changes", kind and f"({kind})", site and f"of {site}") if word)
-    body = write_atom_entries(entries, title, build_feed_id(f"changes {kind} {site}"))
-    return Response(body, media_type="application/atom+xml")
+    return Response(write_change_feed(rows, title, f"changes {kind} {site}"), media_type="application/atom+xml")
 
 
 def _get_change_filters(request: Request) -> tuple[str, str, int]:
@@ -250,8 +242,8 @@ def dashboard_page(request: Request) -> Response:
         "reasons": crawl_view.count_reasons(),
         "rates": crawl_view.compute_visit_rates(60),
         "freshness": crawl_view.compute_freshness(),
-        "signals": list_signals(app_state),
-        "unmet_queries": list_unmet_queries(app_state.event_log, limit=8),
+        "signals": list_signals(app_state.crawl_view, app_state.event_log),
+        "unmet_queries": app_state.event_log.list_unmet_queries(8),
         "index": app_state.search_service.get_index_state(),
     }
     return render_template(request, "dashboard.html", context)
@@ -266,7 +258,7 @@ def stats_page(request: Request) -> Response:
     context = {
         "tables": tables,
         "days": days,
-        "learned": list_top_weights(app_state.event_log),
+        "learned": app_state.event_log.list_top_weights(),
         "action_numbers": ACTION_NUMBERS,
         "tracking": app_state.is_tracking,
     }

@@ -8,12 +8,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from sanderling.changes.feed import ReportedChange
+from sanderling.api.types import ReportedChange, Watch
+from sanderling.api.watches import WatchStore, build_watch, has_watches, parse_page_url
 from sanderling.errors import SanderlingError
-from sanderling.monitor.watch import Watch
-from sanderling.monitor.watch_file import build_watch
-from sanderling.monitor.watch_store import WatchStore, has_watches
-from sanderling.urls.normalize import normalize_url
 from sanderling.web.forms import check_permission, deny_request, read_form
 from sanderling.web.rendering import render_template
 from sanderling.web.state import get_app_state
@@ -58,17 +55,20 @@ def pick_part(request: Request) -> Response:
     """GET /watches/part: the stored copy of a page, in which a click selects the part to watch."""
     text, number = request.query_params.get("url", ""), request.query_params.get("watch", "")
     app_state = get_app_state(request)
-    url = normalize_url(text if "://" in text else f"https://{text}")
-    body = app_state.crawl_view.load_body(url.url) if url else None
-    details: dict[str, object] = {"url": url.url if url else text, "body": body, "selector": "", "watch": ""}
+    url, error = "", ""
+    try:
+        url = parse_page_url(text)
+    except SanderlingError as problem:
+        error = str(problem)
+    body = app_state.crawl_view.load_body(url) if url else None
+    details: dict[str, object] = {"url": url or text, "body": body, "selector": "", "watch": "", "error": error}
     if number.isdigit() and has_watches(app_state.crawl_view.folder):
         store = WatchStore(app_state.crawl_view.folder)
         watch = store.load_watches().get(int(number))
         store.close()
         if watch is not None:
             details |= {"watch": number, "selector": watch.selector[0] if watch.selector else ""}
-    error = "" if url else f"{text!r} is not a valid http or https URL"
-    return render_template(request, "watch_part.html", details | {"error": error})
+    return render_template(request, "watch_part.html", details)
 
 
 def _apply_watch_form(request: Request, form: dict[str, str]) -> str:

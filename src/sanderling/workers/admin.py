@@ -65,7 +65,7 @@ class WorkerAdmin:
             case "dispose":
                 for name in names:
                     self.pool.dispose(name)
-            case "make-way":
+            case "pause-others":
                 return self.pool.deactivate_others(names[0])
             case _:
                 raise UsageError(f"unknown command {command.action!r}")

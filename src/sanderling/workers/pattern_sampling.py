@@ -31,17 +31,17 @@ class PatternSampler:
         self._patterns: OrderedDict[int, PatternState] = OrderedDict()
         self._content_count = 0
 
-    def is_compared(self, url: str) -> bool:
-        """Count a page, and return whether its undated content is compared."""
+    def count_page(self, url: str) -> PatternState | None:
+        """Count a page, and return its pattern if its undated content is to be compared."""
         state = self._get_state(url)
         state.page_count += 1
         if state.page_count <= FIRST_PAGES:
-            return False
-        return state.new_count < NEW_PAGES or state.page_count % SAMPLING_INTERVAL == 0
+            return None
+        is_compared = state.new_count < NEW_PAGES or state.page_count % SAMPLING_INTERVAL == 0
+        return state if is_compared else None
 
-    def record(self, url: str, content: bytes) -> None:
-        """Record the hash of a page's undated content."""
-        state = self._get_state(url)
+    def record(self, state: PatternState, content: bytes) -> None:
+        """Record the hash of the undated content of the page that was counted last."""
         if content in state.contents:
             state.new_count = 0
             return

@@ -23,6 +23,7 @@ from sanderling.models import StoredVersion, WorkerReport
 from sanderling.page_fingerprints import NO_FINGERPRINTS, PageFingerprints
 from sanderling.runtime.memory import freeze_loaded_modules, reduce_gc_frequency
 from sanderling.urls.content_pattern import has_variable_part
+from sanderling.workers.browser.renderer import can_render
 from sanderling.workers.pattern_sampling import PatternSampler
 from sanderling.workers.worker_protocol import (
     CancelCommand,
@@ -72,12 +73,13 @@ def _fingerprint_undated_content(page: Document | ScanResult, fingerprint_input:
     """
     if len(fingerprint_input.body) > MAX_BODY_SIZE:
         return None
-    if not _pattern_sampler.is_compared(fingerprint_input.url):
+    pattern = _pattern_sampler.count_page(fingerprint_input.url)
+    if pattern is None:
         return b""
     from sanderling.fingerprint.undated_content import hash_undated_content  # most crawls do not need its word lists
 
     content = hash_undated_content(fingerprint_input.body, page.encoding or "", fingerprint_input.url)
-    _pattern_sampler.record(fingerprint_input.url, content)
+    _pattern_sampler.record(pattern, content)
     return content
 
 
@@ -170,10 +172,14 @@ class Worker:
 
 def build_fetch_loop(config: WorkerConfig, name: str) -> "FetchLoop | RemoteFetchLoop":
     """Build a fetch loop that fetches directly, or through a migrant."""
-    if config.migrant_address is None and config.settings.uses_browser:
+    if config.migrant_address is None and config.settings.uses_browser and can_render():
         from sanderling.workers.browser.adaptive_loop import AdaptiveLoop  # lazy: needs an extra
 
         return AdaptiveLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
+    if config.migrant_address is None and (config.settings.keeps_rendered or config.settings.uses_browser):
+        from sanderling.workers.browser.kept_versions import KeepingLoop
+
+        return KeepingLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     if config.migrant_address is None:
         return FetchLoop(config.settings, compute_fingerprints, name=name, packs_links=True)
     from sanderling.workers.migrant.proxy import RemoteFetchLoop

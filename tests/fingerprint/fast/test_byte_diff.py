@@ -49,7 +49,8 @@ IGNORED = (
     '<div data-x="%s">mail</div><div data-x="%s">mail</div>',
     '<a href="/b?sid=%s">mail</a>',
     '<a href="/b?sid=%s">mail</a><p><a href="/b?sid=%s">mail</a>',
-    '<b title="Wei\u00df &amp; %s">x</b>',
+    '<b title="Weiss &amp; %s">x</b>',
+    '<b title="posted %s hours ago">x</b>',
 )
 
 

@@ -1,5 +1,6 @@
 import gzip
 from collections.abc import Callable
+from ctypes import CDLL
 from pathlib import Path
 from random import Random
 
@@ -13,7 +14,6 @@ from sanderling.fingerprint.fast import fast_scan as module
 from sanderling.fingerprint.fast.fast_scan import build_page_scanner, scan_page
 from sanderling.html.declared_encoding import BYTE_ORDER_MARKS
 from sanderling.html.links import MAX_LINKS, extract_metadata
-from sanderling.html.native import NativeLibrary
 from sanderling.html.parser import Document, parse_html
 from sanderling.html.scanned_page import ScanResult
 from sanderling.workers.worker import compute_fingerprints
@@ -94,7 +94,7 @@ Scanner = Callable[[bytes], ScanResult | None]
 
 
 @pytest.fixture(scope="module")
-def scan(native: NativeLibrary) -> Scanner:
+def scan(native: CDLL) -> Scanner:
     scan_body = build_page_scanner(native)
     return lambda body: None if body.startswith(BYTE_ORDER_MARKS) else scan_body(body, "UTF-8")  # as `scan_page` does
 

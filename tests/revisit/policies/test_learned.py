@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sanderling.revisit.intervals import CheckInterval, RevisitBudget
 from sanderling.revisit.planner import Planner
-from sanderling.revisit.policies.policy_registry import DEFAULT_POLICY, POLICIES
+from sanderling.revisit.policies import DEFAULT_POLICY, POLICIES
 from sanderling.revisit.visit_history import Observation
 
 PAGES = 72

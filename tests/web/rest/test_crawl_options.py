@@ -9,7 +9,7 @@ from sanderling.web.rest.crawl_options import SETTINGS_BY_KIND, CrawlOptions, bu
 
 UNSAFE = {
     "allow_private", "ignore_robots", "proxy", "header", "basic_auth", "insecure_host", "cookies", "user_agent",
-    "like_text", "access_log", "store", "archive", "key", "migrant", "migrant_ca", "park", "address", "engine",
+    "like_text", "access_log", "store", "archive", "key", "migrant", "migrant_ca", "pause_crawl", "address", "engine",
     "workers",    "judgments", "collection", "place",
 }  # fmt: skip
 

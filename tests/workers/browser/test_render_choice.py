@@ -11,7 +11,6 @@ from sanderling.workers.browser.render_choice import (
     MIN_PROBES,
     RenderChoices,
     build_sketch,
-    has_text,
     merge_templates,
 )
 
@@ -113,9 +112,40 @@ def test_script_versions_do_not_make_another_template() -> None:
     assert build_sketch(ARTICLE, b"") != build_sketch(SHELL, b"")
 
 
-def test_text_is_counted_without_scripts() -> None:
-    words = b"word " * 40
-    assert has_text(b"<p>" + words)
-    assert not has_text(b"<script>" + words + b"</script><style>" + words + b"</style><p>few words")
-    assert not has_text(b"<SCRIPT src=x>" + words)
-    assert has_text(b"<script>x</script><header>" + words)
+def test_complete_page_of_a_host_with_gains_is_compared_once() -> None:
+    choices = RenderChoices()
+    crawl_pages(choices, SHELL, 5, lambda _: True)
+    assert choices.has_gains(HOST)
+    rendered = []
+    for _ in range(5):
+        choice = choices.decide(HOST, ARTICLE, structure_of(ARTICLE), is_shell=False)
+        assert choice is not None
+        rendered.append(choice.is_rendered)
+        if choice.is_rendered:
+            choices.record(HOST, choice, False)
+    assert rendered == [True, False, False, False, False]
+
+
+def crawl_complete_pages(choices: RenderChoices, bodies: list[bytes], gains: tuple[bool, ...]) -> int:
+    """Return how many of the pages, which look complete, were rendered."""
+    rendered = 0
+    for body in bodies:
+        choice = choices.decide(HOST, body, structure_of(body), is_shell=False)
+        assert choice is not None
+        if choice.is_rendered:
+            choices.record(HOST, choice, gains[rendered % len(gains)])
+            rendered += 1
+    return rendered
+
+
+def test_complete_pages_of_which_half_gain_are_not_rendered() -> None:
+    assert crawl_complete_pages(RenderChoices(), [ARTICLE] * 500, (True, False)) < 16
+
+
+def test_complete_pages_that_all_gain_are_rendered() -> None:
+    assert crawl_complete_pages(RenderChoices(), [ARTICLE] * 100, (True,)) == 100
+
+
+def test_complete_pages_of_many_templates_are_compared_rarely() -> None:
+    bodies = [ARTICLE.replace(b"<p>", b"<p><script src=/s%c.js></script>" % (97 + n % 26)) for n in range(1000)]
+    assert crawl_complete_pages(RenderChoices(), bodies, (False,)) <= 8

@@ -8,9 +8,9 @@ TEXT = "<p>The tide comes in twice a day and leaves shells, wood, and weed on th
 BANNER = "<div><p>We use cookies to make this site work and to count how many people come to see the pages.</p></div>"
 
 
-def compare(additions: HostAdditions, sent: str, rendered: str, path: str = "") -> Gain:
+def compare(additions: HostAdditions, sent: str, rendered: str, path: str = "", is_shell: bool = True) -> Gain:
     sent_tree, rendered_tree = (parse_html(f"<title>t</title><body>{part}".encode()) for part in (sent, rendered))
-    return additions.compare(URL + path, sent_tree, rendered_tree)
+    return additions.compare(URL + path, sent_tree, rendered_tree, is_shell)
 
 
 def test_added_text_is_a_gain() -> None:
@@ -50,3 +50,19 @@ def test_a_page_that_is_compared_again_does_not_hide_its_own_text() -> None:
     additions = HostAdditions()
     for _ in range(4):
         assert compare(additions, "<div></div>", f"<main>{TEXT}</main>").is_relevant
+
+
+def test_menu_that_scripts_add_to_a_complete_page_is_no_gain() -> None:
+    article = f"<div><h1>Tides</h1>{TEXT * 6}</div>"
+    entries = "".join(f"<li><span>►</span><a href=/p{n}>Part {n}</a></li>" for n in range(60))
+    menu = f"<div id=side-nav class=sidebar><ul>{entries}</ul></div>"
+    assert not compare(HostAdditions(), article, menu + article, is_shell=False).is_relevant
+
+
+def test_links_that_another_page_had_are_no_gain() -> None:
+    links = "".join(f"<li><a href=/p{n}>p{n}</a></li>" for n in range(9))
+    additions = HostAdditions()
+    assert compare(additions, "<div></div>", f"<ul>{links}</ul>", "1").is_relevant
+    compare(additions, "<div></div>", f"<main>{TEXT}</main>", "2")
+    compare(additions, "<div></div>", f"<main>{TEXT}</main>", "3")
+    assert not compare(additions, "<div></div>", f"<ul>{links}</ul>", "4").is_relevant

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -236,7 +237,21 @@ def test_scrolling_and_load_more_are_bounded(make_site: type[RenderedSite]) -> N
         assert not site.hits["/buy"]
 
 
-def test_killed_browser_loses_no_page(make_site: type[RenderedSite]) -> None:
+def find_victim(process: int, kind: str) -> int:
+    """Return the browser process, Chromium below it, or the process of a page; 0: none runs."""
+    if kind == "browser process":
+        return process
+    for found in reversed(find_descendants(process)):
+        with suppress(OSError):
+            command = Path(f"/proc/{found}/cmdline").read_bytes()
+            is_chromium = b"--headless" in command and b"--type" not in command
+            if is_chromium if kind == "Chromium" else b"--type=renderer" in command:
+                return found
+    return 0
+
+
+@pytest.mark.parametrize("kind", ["browser process", "Chromium", "page"])
+def test_killed_browser_loses_no_page(make_site: type[RenderedSite], kind: str) -> None:
     names = [str(n) for n in range(8)]
     with make_site(build_shop({name: f"text {name}" for name in names})) as site:
         tasks = tuple(FetchTask(n, n, Url(f"{site.root}/{name}")) for n, name in enumerate(names, 1))
@@ -245,8 +260,9 @@ def test_killed_browser_loses_no_page(make_site: type[RenderedSite]) -> None:
         kills, deadline, last_kill = 0, time.monotonic() + 120, time.monotonic()
         while len(visits) < len(names) and time.monotonic() < deadline:
             visits += site.loop.run_for(0.02).visits
-            process = site.loop._renderer.process_id
-            if process and kills < 2 and site.loop._renderer.started and time.monotonic() - last_kill > 0.3:
+            is_due = kills < 2 and site.loop._renderer.started and time.monotonic() - last_kill > 0.3
+            process = find_victim(site.loop._renderer.process_id, kind) if is_due else 0
+            if process:
                 os.kill(process, signal.SIGKILL)
                 kills, last_kill = kills + 1, time.monotonic()
         assert kills == 2

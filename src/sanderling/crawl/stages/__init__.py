@@ -9,4 +9,6 @@ Stages write to the transaction that the pipeline has opened:
 * `repeated_pages`: stop URL patterns whose pages repeat known content
 * `rank_updates`: update the ordering, rerank the queue, evict pages
 * `close_leases`: end leases, back off from hosts, count outcomes
+
+`stage_services` lists the services that each stage may use.
 """

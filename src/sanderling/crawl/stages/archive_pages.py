@@ -5,7 +5,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.stage_services import ArchiveServices
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.models import Link, Outcome, Url, Visit
 from sanderling.storage.archive_batch import ArchivedVisit, archive_visits
@@ -40,7 +40,7 @@ def resolve_link_ids(links: Sequence[Link], ids: Mapping[Url, int]) -> ResolvedL
     return ResolvedLinks([id_ for id_ in targets if id_], [link for link in links if link.url in ids])
 
 
-def archive_pages(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> ArchivedPages:
+def archive_pages(batch: VisitBatch, ids: Mapping[Url, int], context: ArchiveServices) -> ArchivedPages:
     """Archive stored visits. `ids` maps link targets to URL ids."""
     fetched_count = sum(visit.outcome is Outcome.FETCHED for visit in batch.stored)
     context.log.record_signal(Signal.CHECK, fetched_count)
@@ -52,7 +52,7 @@ def archive_versions(
     request_urls: Mapping[int, str],
     previous: Mapping[int, PageState],
     ids: Mapping[Url, int],
-    context: CrawlContext,
+    context: ArchiveServices,
 ) -> ArchivedPages:
     """Append WARC records, start their flush, and build catalog rows."""
     archived = archive_visits(visits, previous, request_urls, context.storage.catalog, context.storage.archive)
@@ -71,7 +71,7 @@ def _build_visit_row(
     file_ids: Mapping[str, int],
     resolved_links: ResolvedLinks,
     old: PageState | None,
-    context: CrawlContext,
+    context: ArchiveServices,
 ) -> VisitRow:
     """Build a catalog row, and add new links to the link graph."""
     visit, location = item.visit, item.location
@@ -101,7 +101,7 @@ def _build_visit_row(
     )
 
 
-def write_pages(pages: ArchivedPages, previous: Mapping[int, PageState], context: CrawlContext) -> None:
+def write_pages(pages: ArchivedPages, previous: Mapping[int, PageState], context: ArchiveServices) -> None:
     """Write visits and pages to the catalog, and look for near duplicates.
 
     The link graph is flushed here: it records up to which visit it is complete.

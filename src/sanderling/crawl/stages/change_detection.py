@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from sanderling.changes.fingerprint_diff import FingerprintDiff, diff_fingerprints
 from sanderling.clock import parse_http_date
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.requisites import record_replacements
+from sanderling.crawl.stages.stage_services import ChangeServices
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fingerprint.model import decode_fingerprint, encode_fingerprint, is_current_fingerprint
 from sanderling.frontier.url_rows import find_gone_pages
@@ -28,7 +30,7 @@ FAILURE_DELAY_SECONDS = 86_400.0  # until the next visit of a page that could no
 
 
 def classify_changes(
-    archived_visits: Sequence[ArchivedVisit], previous: Mapping[int, PageState], context: CrawlContext
+    archived_visits: Sequence[ArchivedVisit], previous: Mapping[int, PageState], context: ChangeServices
 ) -> set[int]:
     """Record changes of known pages. Returns the ids of significantly changed pages."""
     changed: set[int] = set()
@@ -37,15 +39,21 @@ def classify_changes(
         visit, old = item.visit, previous.get(item.visit.id)
         if old is None or visit.role is not UrlRole.PAGE or not (old.is_present or old.is_gone):
             continue
-        site = get_site(visit.url)
+        site, visual = get_site(visit.url), visit.rendering.visual if visit.rendering is not None else None
         context.log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
         is_unchanged = not item.has_changed or context.storage.catalog.is_restored(visit, old)
         if visit.outcome is Outcome.FETCHED and visit.is_rendered != (visit.id in was_rendered):
             context.stats.unchanged += 1  # rendered, or no longer rendered: the difference is ours
+        elif visual is not None and visit.digest == old.digest:
+            context.changes.record_other_change(
+                visit.id, site, visit.visited_at, old.last_visit, FingerprintDiff(visual=visual)
+            )
+            changed.add(visit.id)
         elif is_unchanged and visit.outcome in (Outcome.NOT_MODIFIED, Outcome.FETCHED):
             context.changes.record_unchanged(visit.id, site, is_copy=_is_copy(item))
         elif visit.outcome is Outcome.FETCHED:
             diff = _diff_visit(visit, old, context)
+            diff = replace(diff, visual=visual) if diff is not None and visual is not None else diff
             _record_same_text(
                 context.run.same_text_pages,
                 old,
@@ -67,7 +75,7 @@ def classify_changes(
     return changed
 
 
-def _find_rendered(previous: Mapping[int, PageState], context: CrawlContext) -> set[int]:
+def _find_rendered(previous: Mapping[int, PageState], context: ChangeServices) -> set[int]:
     """Return the pages whose last version was rendered in a browser."""
     packed = context.storage.catalog.load_fingerprints(list(previous), RENDERING) if previous else {}
     renderings = ((url_id, decode_rendering(value)) for url_id, value in packed.items())
@@ -96,7 +104,7 @@ def _record_same_text(same_text_pages: dict[int, int], old: PageState, is_same_t
         same_text_pages.setdefault(old.url_id, old.visit_id)
 
 
-def _diff_visit(visit: Visit, old: PageState, context: CrawlContext) -> FingerprintDiff | None:
+def _diff_visit(visit: Visit, old: PageState, context: ChangeServices) -> FingerprintDiff | None:
     """Compare a page with its last version.
 
     Returns None if either is not HTML. A worker sends both fingerprints, unless it could not read the last version.
@@ -125,7 +133,7 @@ def schedule_visits(
     archived_visits: Sequence[ArchivedVisit],
     previous: Mapping[int, PageState],
     changed_ids: set[int],
-    context: CrawlContext,
+    context: ChangeServices,
     now: float,
 ) -> None:
     """Schedule next visits, and score announcements."""
@@ -151,7 +159,7 @@ def schedule_visits(
 
 
 def requeue_linked_again(
-    archived_visits: Sequence[ArchivedVisit], changed_ids: set[int], ids: Mapping[Url, int], context: CrawlContext
+    archived_visits: Sequence[ArchivedVisit], changed_ids: set[int], ids: Mapping[Url, int], context: ChangeServices
 ) -> None:
     """Queue gone pages that changed pages link to: they may have returned."""
     linked = {
@@ -164,7 +172,7 @@ def requeue_linked_again(
     context.frontier.requeue(find_gone_pages(context.db, sorted(linked)))
 
 
-def _compute_failure_delay(url: Url, context: CrawlContext) -> float:
+def _compute_failure_delay(url: Url, context: ChangeServices) -> float:
     """Return the time until a page that failed is tried again: no longer than its check interval."""
     interval = context.revisit.schedule.intervals.find_interval(url)
     is_monitored = interval.every or interval.objective == "delay"
@@ -175,7 +183,7 @@ def _is_gone(visit: Visit, old: PageState | None) -> bool:
     return visit.outcome is Outcome.GONE and (old is None or old.miss_count + 1 >= MISSES_UNTIL_GONE)
 
 
-def _count_visit(item: ArchivedVisit, old: PageState | None, context: CrawlContext) -> None:
+def _count_visit(item: ArchivedVisit, old: PageState | None, context: ChangeServices) -> None:
     visit, stats = item.visit, context.stats
     was_present = old is not None and old.is_present
     if _is_gone(visit, old):
@@ -194,7 +202,7 @@ def _collect_facts(
     gone_ids: set[int],
     previous: Mapping[int, PageState],
     changed_ids: set[int],
-    context: CrawlContext,
+    context: ChangeServices,
     now: float,
 ) -> list[VisitFacts]:
     hints = context.storage.sitemap_hints.load_hints([item.visit.id for item in visited])
@@ -221,7 +229,7 @@ def _collect_facts(
     return facts
 
 
-def move_histories(batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> None:
+def move_histories(batch: VisitBatch, ids: Mapping[Url, int], context: ChangeServices) -> None:
     """Move visit histories along permanent redirects."""
     moved = find_moved_pages(batch.stored, batch.previous, batch.request_urls, ids)
     context.revisit.schedule.move_history(moved)

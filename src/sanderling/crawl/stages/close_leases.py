@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.redirects import get_self_redirect_target, requeue_loop_pages
+from sanderling.crawl.stages.stage_services import LeaseServices
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fetch.host_queue import compute_ready_time
 from sanderling.frontier.hosts import GIVE_UP_AFTER, compute_backoff, get_failed_host_state
@@ -19,7 +19,7 @@ from sanderling.urls.normalize import get_host
 UNREACHABLE_BACKOFF_DIVISOR = 12  # back-off of an unreachable host is this much shorter than after a 429 or 503
 
 
-def close_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]:
+def close_leases(batch: VisitBatch, context: LeaseServices) -> list[LeaseOutcome]:
     """Complete all leases of a batch; returns an outcome per visit.
 
     Loop pages are requeued after that, because their own lease may be in the batch.
@@ -30,7 +30,7 @@ def close_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]
     return outcomes
 
 
-def resolve_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcome]:
+def resolve_leases(batch: VisitBatch, context: LeaseServices) -> list[LeaseOutcome]:
     """Compute the outcome of each lease.
 
     Of several rate-limit responses from a host, only the first counts as an attempt.
@@ -48,7 +48,7 @@ def resolve_leases(batch: VisitBatch, context: CrawlContext) -> list[LeaseOutcom
 
 
 def _resolve_lease(
-    visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: CrawlContext
+    visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: LeaseServices
 ) -> LeaseOutcome:
     """Compute an outcome. URLs of given-up hosts are never requeued."""
     outcome = _resolve_reachable(visit, lease, row, old, context)
@@ -60,8 +60,10 @@ def _resolve_lease(
 
 
 def _resolve_reachable(
-    visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: CrawlContext
+    visit: Visit, lease: Lease, row: UrlRow, old: PageState | None, context: LeaseServices
 ) -> LeaseOutcome:
+    if context.form_queries is not None and visit.id in context.form_queries.stopped_ids:
+        return LeaseOutcome(lease, UrlState.SKIPPED, Reason.RATE_LIMITED, "forms of its site are not queried any more")
     outcome = decide_lease_outcome(visit, lease, row.attempts, context.options.max_retries)
     if visit.change_list_next and context.revisit.change_lists.has_next_part(visit.id):
         return LeaseOutcome(lease, UrlState.QUEUED)
@@ -76,7 +78,7 @@ def _resolve_reachable(
     return outcome
 
 
-def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: CrawlContext, now: float) -> None:
+def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: LeaseServices, now: float) -> None:
     """Apply quotas, crawl delays and back-off, and give up unreachable hosts."""
     _apply_host_quota(batch, visit_rows, context)
     last_response: dict[int, float] = {}
@@ -108,7 +110,7 @@ def update_hosts(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: Cra
     )
 
 
-def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: CrawlContext) -> None:
+def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context: LeaseServices) -> None:
     """Count new pages per host, and drop queued URLs of full hosts."""
     for visit in (row.visit for row in visit_rows):
         old = batch.previous.get(visit.id)
@@ -119,7 +121,7 @@ def _apply_host_quota(batch: VisitBatch, visit_rows: Sequence[VisitRow], context
 
 
 def _record_failures(
-    visits: Sequence[Visit], host_id: int, has_answered: bool, context: CrawlContext, now: float
+    visits: Sequence[Visit], host_id: int, has_answered: bool, context: LeaseServices, now: float
 ) -> bool:
     """Back off from a host, or give it up; several failures count once.
 
@@ -144,7 +146,7 @@ def _record_failures(
 
 
 def _slow_down(
-    rate_limited: Sequence[Visit], host_id: int, has_answered: bool, context: CrawlContext, now: float
+    rate_limited: Sequence[Visit], host_id: int, has_answered: bool, context: LeaseServices, now: float
 ) -> None:
     """Back off from a rate-limiting host, and increase its crawl delay.
 
@@ -172,7 +174,7 @@ def _slow_down(
 
 
 def record_outcomes(
-    batch: VisitBatch, outcomes: Sequence[LeaseOutcome], visit_rows: Sequence[VisitRow], context: CrawlContext
+    batch: VisitBatch, outcomes: Sequence[LeaseOutcome], visit_rows: Sequence[VisitRow], context: LeaseServices
 ) -> None:
     """Count outcomes, and write the crawl log."""
     stats = context.stats

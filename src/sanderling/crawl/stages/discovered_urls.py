@@ -4,24 +4,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.crawl.context import REQUISITE_RANK, SITEMAP_RANK, CrawlContext
+from sanderling.crawl.context import REQUISITE_RANK, SITEMAP_RANK
+from sanderling.crawl.stages.discovered_url import DiscoveredUrl
+from sanderling.crawl.stages.stage_services import UrlServices
 from sanderling.dedup import duplicate_stats
+from sanderling.frontier.known_url import DEPTH_MASK, SOFT_SKIP_FLAG, KnownUrl, unpack_known_url, unpack_url_id
 from sanderling.frontier.lease_outcome import MAX_HOPS
-from sanderling.frontier.ordering.protocol import INFINITE_RANK, FoundUrl
-from sanderling.frontier.ordering.topic import unpack_relevance
+from sanderling.frontier.ordering.protocol import INFINITE_RANK
+from sanderling.frontier.shard_links import ForeignLink
 from sanderling.frontier.url_filter import DUPLICATE_DETAIL_PREFIX, PUBLISHER_SOURCES
 from sanderling.frontier.url_rows import UrlRow, is_skipped_for
-from sanderling.frontier.url_store import (
-    DEPTH_MASK,
-    SOFT_SKIP_FLAG,
-    FrontierEntry,
-    KnownUrl,
-    unpack_known_url,
-    unpack_url_id,
-)
+from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import CandidateUrl, Outcome, Reason, Url, UrlRole, UrlSource, UrlState, Visit
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.link_graph import load_outgoing_links
@@ -35,51 +30,8 @@ from sanderling.urls.traps import SESSION_ID, strip_session_id
 LINK, PAGE, REQUISITE, QUEUED = UrlSource.LINK, UrlRole.PAGE, UrlRole.REQUISITE, UrlState.QUEUED
 
 
-class DiscoveredUrl(Struct, frozen=True, gc=False):
-    """A URL that a visit refers to."""
-
-    depth: int
-    nofollow: bool
-    source: UrlSource
-    page: Visit
-    request_url: str = ""
-    topic_score: float = 0.0  # of the anchor text and its context, in a focused crawl
-    hops: int = 0
-    priority: float = 0.5  # from the sitemap
-    role: UrlRole = UrlRole.PAGE
-    is_seed: bool = False  # found on a seed page
-
-    def to_candidate(self, url: Url, rank: float = 0.0) -> CandidateUrl:
-        return CandidateUrl(
-            url, self.request_url, self.depth, self.source, self.page.id, self.hops, rank, role=self.role
-        )
-
-    def to_found_url(self, url: Url, backlink_count: int = 1) -> FoundUrl:
-        page = self.page
-        links = len(page.links) if self.source is LINK else 1
-        relevance = get_relevance(page)
-        return FoundUrl(
-            url,
-            self.depth,
-            page.id,
-            page.token,
-            links,
-            backlink_count,
-            self.is_seed,
-            relevance,
-            self.topic_score,
-            self.priority,
-        )
-
-
-def get_relevance(page: Visit) -> float:
-    """Return the topic relevance of a page, 0 in unfocused crawls."""
-    packed = page.fingerprints.relevance
-    return unpack_relevance(packed) if packed else 0.0
-
-
 def enqueue_links(
-    visits: Sequence[Visit], rows: Mapping[int, UrlRow], context: CrawlContext, now: float
+    visits: Sequence[Visit], rows: Mapping[int, UrlRow], context: UrlServices, now: float
 ) -> dict[Url, int]:
     """Assign ids to links, redirect targets and canonical URLs, and queue new URLs."""
     targets, canonical_urls = _find_redirect_targets(visits, rows, context), _find_canonical_urls(visits, rows)
@@ -128,7 +80,7 @@ def _find_canonical_urls(visits: Sequence[Visit], rows: Mapping[int, UrlRow]) ->
 
 
 def _find_redirect_targets(
-    visits: Sequence[Visit], rows: Mapping[int, UrlRow], context: CrawlContext
+    visits: Sequence[Visit], rows: Mapping[int, UrlRow], context: UrlServices
 ) -> dict[Url, DiscoveredUrl]:
     found = {}
     for visit in visits:
@@ -138,7 +90,7 @@ def _find_redirect_targets(
         target = resolve_url(row.request_url or visit.url, visit.location)
         if target is not None:
             if row.is_seed and visit.role is UrlRole.PAGE:
-                _extend_scope_to(target.url, visit.url, context)
+                extend_scope_to(target.url, visit.url, context)
             request_url, hops = target.distinct_request_url, row.hops + 1
             found[target.url] = DiscoveredUrl(
                 row.depth,
@@ -153,11 +105,17 @@ def _find_redirect_targets(
     return found
 
 
-def _extend_scope_to(url: Url, redirecting_url: Url, context: CrawlContext) -> None:
-    """Treat the redirect target of a seed as a seed, also in later runs; that of a watched page as such a page."""
+def extend_scope_to(url: Url, redirecting_url: Url, context: UrlServices, *, is_own_seed: bool = True) -> None:
+    """Treat the redirect target of a seed as a seed, also in later runs; that of a watched page as such a page.
+
+    `is_own_seed`: the other shards of a set do not know yet.
+    """
     url_filter, meta = context.frontier.url_filter, CollectionMeta(context.db)
     if check_scope(url_filter.scope_rule, url) is not Reason.OUT_OF_SCOPE:
         return
+    if context.frontier.shard_links is not None and is_own_seed:
+        link = ForeignLink(url, referrer=redirecting_url, widens_scope=True)
+        context.frontier.shard_links.send([link], context.run.started_at)
     if redirecting_url in url_filter.scope_rule.pages:
         url_filter.extend_scope(pages=[url])
         meta.watched_pages = [*meta.watched_pages, url]
@@ -166,7 +124,7 @@ def _extend_scope_to(url: Url, redirecting_url: Url, context: CrawlContext) -> N
         meta.seed_redirects = [*meta.seed_redirects, url]
 
 
-def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext, now: float) -> dict[Url, int]:
+def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: UrlServices, now: float) -> dict[Url, int]:
     """Assign ids to discovered URLs, and queue new URLs."""
     known = context.frontier.url_store.get_packed(discovered)
     return {url: unpack_url_id(packed) for url, packed in known.items()} | _admit_discovered(
@@ -175,7 +133,7 @@ def enqueue_discovered(discovered: Mapping[Url, DiscoveredUrl], context: CrawlCo
 
 
 def _admit_discovered(
-    discovered: Mapping[Url, DiscoveredUrl], known: Mapping[Url, int], context: CrawlContext, now: float
+    discovered: Mapping[Url, DiscoveredUrl], known: Mapping[Url, int], context: UrlServices, now: float
 ) -> dict[Url, int]:
     """Filter and insert new URLs; reconsider known URLs found on a better path."""
     context.log.record_signal(Signal.TO_CLASSIFY, len(discovered), next(iter(discovered), ""))
@@ -183,8 +141,14 @@ def _admit_discovered(
     skipped: list[FrontierEntry] = []
     rewritten: dict[Url, DiscoveredUrl] = {}
     promoted: dict[int, CandidateUrl] = {}
+    foreign: list[ForeignLink] = []
     for url, item in discovered.items():
         packed = known.get(url)
+        if context.frontier.is_foreign(url) and _is_within_scope(url, item, context):
+            link = item.to_foreign_link(url)
+            if packed is None or link.known_depth < packed & DEPTH_MASK:
+                foreign.append(link)
+            continue
         is_reversed = item.source is UrlSource.REDIRECT and _is_dust_rule_reversed(url, item, context)
         if packed is None:
             if item.role is REQUISITE:
@@ -208,18 +172,26 @@ def _admit_discovered(
     context.frontier.promote_requisites(promoted)
     entries = _rank_urls(admitted, discovered, context) + skipped
     ids = context.frontier.enqueue(entries, now)
+    sent = {link.url: unpack_url_id(known[link.url]) for link in foreign if link.url in known}
+    ids |= context.frontier.send_foreign(foreign, sent, now)
     context.stats.skipped += sum(1 for entry in entries if entry.reason)
     rewritten = {url: item for url, item in rewritten.items() if url not in discovered}
     return ids | enqueue_discovered(rewritten, context, now) if rewritten else ids
 
 
-def _is_dust_rule_reversed(url: Url, discovered: DiscoveredUrl, context: CrawlContext) -> bool:
+def _is_within_scope(url: Url, discovered: DiscoveredUrl, context: UrlServices) -> bool:
+    """Whether the scope, which is the same in all shards, admits a URL. Its owner decides the rest."""
+    rule = context.frontier.url_filter.scope_rule
+    return discovered.role is REQUISITE or check_scope(rule, url) is not Reason.OUT_OF_SCOPE
+
+
+def _is_dust_rule_reversed(url: Url, discovered: DiscoveredUrl, context: UrlServices) -> bool:
     """Whether a server redirects against a DUST rule, so that the rule is wrong."""
     rules = context.frontier.url_filter.dust_rules
     return bool(rules) and rewrite_url(url, rules) == discovered.page.url
 
 
-def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: CrawlContext) -> None:
+def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: UrlServices) -> None:
     """Queue a URL that a DUST rule had skipped."""
     if is_skipped_for(context.db, url_id, Reason.DUPLICATE):
         (rank,) = context.ordering.rank([discovered.to_found_url(url)])
@@ -227,7 +199,7 @@ def _unskip_url(url: Url, discovered: DiscoveredUrl, url_id: int, context: Crawl
             context.frontier.url_store.requeue_skipped(url_id, discovered.to_candidate(url, rank))
 
 
-def _update_known_url(url: Url, discovered: DiscoveredUrl, known: KnownUrl, context: CrawlContext, now: float) -> None:
+def _update_known_url(url: Url, discovered: DiscoveredUrl, known: KnownUrl, context: UrlServices, now: float) -> None:
     """Requeue a skipped URL, or lower the depth of a URL and its links."""
     if known.is_soft_skip:
         if not discovered.nofollow and not context.frontier.url_filter.is_too_deep(discovered.depth):
@@ -260,7 +232,7 @@ def _get_rewritten_url(url: Url, note: str) -> NormalizedUrl | None:
 
 
 def _rank_urls(
-    urls: Sequence[Url], discovered: Mapping[Url, DiscoveredUrl], context: CrawlContext
+    urls: Sequence[Url], discovered: Mapping[Url, DiscoveredUrl], context: UrlServices
 ) -> list[FrontierEntry]:
     """Rank admitted URLs. Those with infinite rank are skipped."""
     backlinks = _count_backlinks(urls, discovered) if context.ordering.needs_backlinks else {}
@@ -272,7 +244,7 @@ def _rank_urls(
     return entries
 
 
-def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: CrawlContext) -> FrontierEntry:
+def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: UrlServices) -> FrontierEntry:
     if rank == INFINITE_RANK:
         return FrontierEntry(discovered.to_candidate(url), UrlState.SKIPPED, Reason.IRRELEVANT)
     if discovered.role is not PAGE:
@@ -285,7 +257,7 @@ def _build_entry(url: Url, discovered: DiscoveredUrl, rank: float, context: Craw
     return FrontierEntry(discovered.to_candidate(url, rank), QUEUED)
 
 
-def _has_capacity(context: CrawlContext, rank: float) -> bool:
+def _has_capacity(context: UrlServices, rank: float) -> bool:
     return (
         context.frontier.collection_limit is None
         or not context.ordering.has_comparable_ranks

@@ -3,15 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.stage_services import RenderingServices
 from sanderling.models import Host, Visit
-from sanderling.page_rendering import RenderTemplate
+from sanderling.page_rendering import RenderReason, RenderTemplate
 from sanderling.storage.render_templates import RENDERING, encode_rendering
 from sanderling.urls.normalize import get_host
 from sanderling.workers.browser.render_choice import merge_templates
 
 
-def store_renderings(visits: Sequence[Visit], context: CrawlContext) -> None:
+def store_renderings(visits: Sequence[Visit], context: RenderingServices) -> None:
     """Store the rendering of each page, and the comparisons of its host."""
     found: dict[Host, list[RenderTemplate]] = defaultdict(list)
     fingerprints = []
@@ -19,6 +19,7 @@ def store_renderings(visits: Sequence[Visit], context: CrawlContext) -> None:
         if visit.rendering is not None:
             fingerprints.append((visit.id, RENDERING, encode_rendering(visit.rendering)))
             context.stats.rendered += visit.rendering.is_rendered
+            context.stats.unrendered += visit.rendering.reason is RenderReason.SHELL
             if visit.rendering.template is not None:
                 found[get_host(visit.url)].append(visit.rendering.template)
     if fingerprints:

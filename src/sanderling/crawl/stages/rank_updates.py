@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.archive_pages import ArchivedPages, resolve_link_ids
-from sanderling.crawl.stages.discovered_urls import get_relevance
+from sanderling.crawl.stages.discovered_url import get_relevance
+from sanderling.crawl.stages.stage_services import RankServices
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.frontier.eviction import CollectionLimit
 from sanderling.frontier.leases import Lease
@@ -18,7 +18,7 @@ from sanderling.models import Outcome, Url, UrlRole, Visit
 from sanderling.urls.normalize import resolve_url
 
 
-def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, int], context: CrawlContext) -> None:
+def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, int], context: RankServices) -> None:
     """Teach the ordering new and changed pages, redirects, and parked pages."""
     is_focused = context.ordering.is_focused
     for item, links in zip(pages.archived, pages.links, strict=True):
@@ -46,7 +46,7 @@ def update_ordering(pages: ArchivedPages, batch: VisitBatch, ids: Mapping[Url, i
 
 
 def _learn_parked(
-    parked: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], context: CrawlContext
+    parked: Sequence[Visit], leases: Mapping[int, Lease], ids: Mapping[Url, int], context: RankServices
 ) -> None:
     """Teach parked pages: their links count as if they were stored."""
     context.storage.catalog.store_fingerprints(
@@ -68,7 +68,7 @@ def _learn_parked(
         )
 
 
-def rerank_queue(page_count: int, context: CrawlContext) -> None:
+def rerank_queue(page_count: int, context: RankServices) -> None:
     """Apply rank gains: often at first, then after each tenth of growth."""
     state = context.run
     state.pages_since_rerank += page_count
@@ -78,12 +78,12 @@ def rerank_queue(page_count: int, context: CrawlContext) -> None:
         state.pages_since_rerank = 0
 
 
-def evict_if_due(page_count: int, context: CrawlContext, now: float) -> None:
+def evict_if_due(page_count: int, context: RankServices, now: float) -> None:
     if context.frontier.collection_limit is not None and context.frontier.collection_limit.is_due(page_count):
         evict_worst(context, context.frontier.collection_limit, now)
 
 
-def evict_worst(context: CrawlContext, collection_limit: CollectionLimit, now: float) -> None:
+def evict_worst(context: RankServices, collection_limit: CollectionLimit, now: float) -> None:
     """Remove the lowest-ranked pages of a full collection, and queued URLs that rank no better."""
     evicted = collection_limit.find_evictable(context.ordering)
     collection_limit.mark_evicted(evicted)

@@ -9,12 +9,13 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import CrawlContext, RunState
+from sanderling.crawl.context import RunState
+from sanderling.crawl.stages.stage_services import RedirectServices
 from sanderling.frontier.frontier import Frontier
+from sanderling.frontier.known_url import unpack_url_id
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.ordering.protocol import Ordering
 from sanderling.frontier.url_rows import UrlRow
-from sanderling.frontier.url_store import unpack_url_id
 from sanderling.models import Outcome, Reason, Url, UrlRole, UrlState, Visit
 from sanderling.storage.catalog import PageState
 from sanderling.storage.queries import RedirectHop, load_redirect_hop
@@ -47,7 +48,7 @@ def get_self_redirect_target(visit: Visit, row: UrlRow) -> str | None:
 
 
 def resolve_loops(
-    visits: Sequence[Visit], latest: Mapping[int, PageState], context: CrawlContext
+    visits: Sequence[Visit], latest: Mapping[int, PageState], context: RedirectServices
 ) -> tuple[list[Visit], list[int]]:
     """Return the resolved visits, and the ids of pages to fetch again."""
     resolved: list[Visit] = []

@@ -1,17 +1,19 @@
 """Notice URL patterns whose pages repeat known content, and stop fetching them."""
 
-from sanderling.crawl.context import CrawlContext
+from sanderling.crawl.stages.stage_services import RepetitionServices
 from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.fetch.response_processor import UNCHANGED_DETAIL
 from sanderling.frontier.pattern_store import save_changed_patterns, skip_queued_urls
 from sanderling.models import Outcome, UrlRole, Visit
+from sanderling.page_rendering import RenderReason
 from sanderling.urls.content_pattern import hash_content_pattern
 from sanderling.urls.normalize import get_host
 
+SHELL_NOTE = "; they look built by scripts, which --render auto or always runs"
 UNFINISHED_OUTCOMES = (Outcome.RETRY, Outcome.RETURNED, Outcome.NOT_MODIFIED, Outcome.PARKED)
 
 
-def record_repeated_content(batch: VisitBatch, context: CrawlContext) -> None:
+def record_repeated_content(batch: VisitBatch, context: RepetitionServices) -> None:
     """Record what the pages of a batch contain, and skip queued URLs of patterns that are exhausted by it."""
     repeated_content = context.frontier.url_filter.repeated_content
     for visit in batch.visits:
@@ -36,8 +38,10 @@ def _get_content_hash(visit: Visit) -> bytes:
     return next(value for value in known if value is not None)
 
 
-def _stop_pattern(visit: Visit, batch: VisitBatch, context: CrawlContext) -> None:
+def _stop_pattern(visit: Visit, batch: VisitBatch, context: RepetitionServices) -> None:
     note = context.frontier.url_filter.repeated_content.describe_pattern(visit.url)
+    if visit.rendering is not None and visit.rendering.reason is RenderReason.SHELL:
+        note += SHELL_NOTE
     count = skip_queued_urls(
         context.db, batch.leases[visit.id].host_id, get_host(visit.url), [hash_content_pattern(visit.url)], note
     )

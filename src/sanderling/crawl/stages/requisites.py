@@ -12,6 +12,7 @@ from sanderling.changes.resource_changes import ResourceChange, get_resource_typ
 from sanderling.crawl.context import REQUISITE_RANK
 from sanderling.fingerprint.image_hash import compute_image_distance
 from sanderling.frontier.frontier import Frontier
+from sanderling.frontier.shard_links import ForeignLink
 from sanderling.frontier.url_rows import UrlRow
 from sanderling.models import CandidateUrl, FileRef, Outcome, Url, UrlRole, UrlSource, Visit
 from sanderling.storage.archive_batch import ArchivedVisit
@@ -35,12 +36,16 @@ def enqueue_requisites(
     known = frontier.url_store.get(refs)
     admitted = [url for url in known if not frontier.url_filter.find_requisite_rejection(url, now)[0]]
     frontier.promote_requisites({known[url].id: refs[url] for url in admitted})
+    new = [candidate for url, candidate in refs.items() if url not in known]
     entries = [
         entry
-        for url, candidate in refs.items()
-        if url not in known and (entry := frontier.url_filter.admit(candidate, False, now)) is not None
+        for candidate in new
+        if not frontier.is_foreign(candidate.url)
+        and (entry := frontier.url_filter.admit(candidate, False, now)) is not None
     ]
     ids = {url: found.id for url, found in known.items()} | frontier.enqueue(entries, now)
+    foreign = [candidate for candidate in new if frontier.is_foreign(candidate.url)]
+    ids |= frontier.send_foreign([_build_foreign_link(candidate) for candidate in foreign], {}, now)
     changes.store_resource_uses(
         {
             visit.id: [ids[ref.url] for ref in visit.requisites if ref.url in ids]
@@ -48,6 +53,10 @@ def enqueue_requisites(
             if visit.role is UrlRole.PAGE
         }
     )
+
+
+def _build_foreign_link(candidate: CandidateUrl) -> ForeignLink:
+    return ForeignLink(candidate.url, candidate.request_url, candidate.depth, candidate.source, candidate.role)
 
 
 def record_replacements(

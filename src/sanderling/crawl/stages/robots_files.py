@@ -1,15 +1,15 @@
 """Store robots.txt files."""
 
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.close_leases import UNREACHABLE_BACKOFF_DIVISOR
 from sanderling.crawl.stages.sitemaps import WELL_KNOWN_PATHS, enqueue_sitemaps
+from sanderling.crawl.stages.stage_services import RobotsServices
 from sanderling.fetch.robots import build_robots_rules
 from sanderling.models import FileRef, Reason, RobotsTxt, Url
 from sanderling.urls.normalize import resolve_url
 from sanderling.urls.scope import is_seed_site
 
 
-def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
+def store_robots(robots: RobotsTxt, context: RobotsServices, now: float) -> None:
     """Store a robots.txt and queue its sitemaps; give up the host after repeated failures."""
     rules = build_robots_rules(robots, context.options.agent_token)
     if (
@@ -19,7 +19,7 @@ def store_robots(robots: RobotsTxt, context: CrawlContext, now: float) -> None:
     ):
         urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
         refs = [FileRef(url.url, url.distinct_request_url) for url in urls if url is not None]
-        enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context, now)
+        enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context.frontier, now)
     backoff, crawl_delay = context.options.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
     if not context.frontier.hosts.store_robots(robots, backoff, now, crawl_delay):
         host_id = context.frontier.url_store.get_host_id(robots.host)

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from sanderling.crawl.context import SITEMAP_RANK, CrawlContext
-from sanderling.crawl.stages.discovered_urls import DiscoveredUrl, enqueue_discovered
+from sanderling.crawl.context import SITEMAP_RANK
+from sanderling.crawl.stages.discovered_url import DiscoveredUrl
+from sanderling.crawl.stages.discovered_urls import enqueue_discovered
+from sanderling.crawl.stages.stage_services import SitemapServices
 from sanderling.discovery.entry_types import MAX_INDEX_DEPTH, RESOURCESYNC_PATH, SitemapKind
 from sanderling.fetch.response_processor import UNCHANGED_DETAIL
 from sanderling.fetch.robots import build_robots_rules
+from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.lease_outcome import MAX_HOPS
+from sanderling.frontier.shard_links import ForeignLink
 from sanderling.frontier.url_rows import count_sitemap_indexes
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import (
@@ -30,10 +34,10 @@ from sanderling.urls.scope import can_sitemap_list
 
 SITEMAP_ROLES = (UrlRole.SITEMAP, UrlRole.FEED)
 # Tried one after the other if robots.txt names no sitemap.
-WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOURCESYNC_PATH)
+WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOURCESYNC_PATH, "/llms.txt")
 
 
-def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
+def process_sitemaps(visits: Sequence[Visit], context: SitemapServices, now: float) -> None:
     """Process sitemaps, feeds and change lists, and queue those that visits refer to."""
     if not context.options.use_sitemaps:
         return
@@ -46,7 +50,7 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
             same_site = [p for p in visit.file_refs if p.role in SITEMAP_ROLES and can_sitemap_list(p.url, visit.url)]
             enqueue_sitemaps(
                 same_site,
-                context,
+                context.frontier,
                 now,
                 visit.id,
                 0
@@ -56,15 +60,22 @@ def process_sitemaps(visits: Sequence[Visit], context: CrawlContext, now: float)
         if visit.role not in SITEMAP_ROLES:
             continue
         _process_sitemap(visit, context, now)
-        if (
-            visit.outcome in (Outcome.GONE, Outcome.FAILED)
-            and (path := split_url(visit.url)[1]) in WELL_KNOWN_PATHS[:-1]
-        ):
-            next_url = get_host(visit.url) + WELL_KNOWN_PATHS[WELL_KNOWN_PATHS.index(path) + 1]
-            enqueue_sitemaps([FileRef(Url(next_url))], context, now)
+        if visit.outcome in (Outcome.GONE, Outcome.FAILED):
+            _try_next_path(visit, context.frontier, now)
 
 
-def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
+def _try_next_path(visit: Visit, frontier: Frontier, now: float) -> None:
+    """Queue the next well-known path after one that is missing.
+
+    Each costs a crawl delay. A rare one is tried where it may tell most: on sites with many URLs, and on those with
+    hardly a link.
+    """
+    path, host = split_url(visit.url)[1], get_host(visit.url)
+    following = WELL_KNOWN_PATHS[WELL_KNOWN_PATHS.index(path) + 1 :] if path in WELL_KNOWN_PATHS else ()
+    enqueue_sitemaps([FileRef(Url(host + next_path)) for next_path in following[:1]], frontier, now)
+
+
+def _process_sitemap(visit: Visit, context: SitemapServices, now: float) -> None:
     """Apply a sitemap or feed, and schedule its next visit. Clears hints of a retired sitemap."""
     announcer = Announcer.SITEMAP if visit.role is UrlRole.SITEMAP else Announcer.FEED
     if visit.outcome is Outcome.NOT_MODIFIED or visit.detail == UNCHANGED_DETAIL:
@@ -83,13 +94,15 @@ def _process_sitemap(visit: Visit, context: CrawlContext, now: float) -> None:
 
 
 def enqueue_sitemaps(
-    file_refs: Sequence[FileRef], context: CrawlContext, now: float, referrer_id: int = 0, level: int = 0
+    file_refs: Sequence[FileRef], frontier: Frontier, now: float, referrer_id: int = 0, level: int = 0
 ) -> None:
     """Queue unknown sitemaps and feeds ahead of pages."""
-    url_filter, known = context.frontier.url_filter, context.frontier.url_store.get([ref.url for ref in file_refs])
-    entries = {}
+    url_filter, known = frontier.url_filter, frontier.url_store.get([ref.url for ref in file_refs])
+    entries, foreign = {}, list[ForeignLink]()
     for ref in file_refs:
-        if ref.url not in known and level <= MAX_INDEX_DEPTH and url_filter.can_add_sitemap(get_host(ref.url)):
+        if ref.url not in known and frontier.is_foreign(ref.url):
+            foreign.append(ForeignLink(ref.url, ref.request_url, 0, UrlSource.SITEMAP, ref.role))
+        elif ref.url not in known and level <= MAX_INDEX_DEPTH and url_filter.can_add_sitemap(get_host(ref.url)):
             candidate = CandidateUrl(
                 ref.url,
                 ref.request_url,
@@ -100,10 +113,11 @@ def enqueue_sitemaps(
                 role=ref.role,
             )
             entries[ref.url] = FrontierEntry(candidate, UrlState.QUEUED)
-    context.frontier.enqueue(list(entries.values()), now)
+    frontier.enqueue(list(entries.values()), now)
+    frontier.send_foreign(foreign, {}, now)
 
 
-def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> None:
+def _apply_sitemap_hints(visit: Visit, context: SitemapServices, now: float) -> None:
     """Queue pages that a sitemap may list, and store its hints."""
     named_by_robots: dict[Host, bool] = {}
     source = UrlSource.SITEMAP if visit.role is UrlRole.SITEMAP else UrlSource.FEED
@@ -134,7 +148,7 @@ def _apply_sitemap_hints(visit: Visit, context: CrawlContext, now: float) -> Non
     context.stats.announced += context.revisit.schedule.mark_announced(newer, now, announcer)
 
 
-def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -> None:
+def _rerank_known_urls(priorities: Mapping[int, float], context: SitemapServices) -> None:
     """Apply sitemap priorities to URLs that are queued already."""
     stored = context.storage.sitemap_hints.load_hints(list(priorities))
     old_priorities = {
@@ -148,12 +162,12 @@ def _rerank_known_urls(priorities: Mapping[int, float], context: CrawlContext) -
     )
 
 
-def can_list_url(sitemap: str, url: Url, context: CrawlContext, named_by_robots: dict[Host, bool]) -> bool:
+def can_list_url(sitemap: str, url: Url, context: SitemapServices, named_by_robots: dict[Host, bool]) -> bool:
     """Whether a sitemap may list a URL: same site, or named by its robots.txt."""
     return can_sitemap_list(url, sitemap) or _is_named_by_robots(get_host(url), sitemap, context, named_by_robots)
 
 
-def _is_named_by_robots(host: Host, sitemap: str, context: CrawlContext, named_by_robots: dict[Host, bool]) -> bool:
+def _is_named_by_robots(host: Host, sitemap: str, context: SitemapServices, named_by_robots: dict[Host, bool]) -> bool:
     if host not in named_by_robots:
         robots = context.frontier.hosts.get_robots(host)
         named_by_robots[host] = (
@@ -162,7 +176,7 @@ def _is_named_by_robots(host: Host, sitemap: str, context: CrawlContext, named_b
     return named_by_robots[host]
 
 
-def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
+def _register_change_list(visit: Visit, context: SitemapServices, now: float) -> None:
     """Register the change list that a page names for its host."""
     for ref in visit.file_refs:
         if ref.role is not UrlRole.CHANGE_LIST or get_host(ref.url) != get_host(visit.url):
@@ -181,7 +195,7 @@ def _register_change_list(visit: Visit, context: CrawlContext, now: float) -> No
                 context.revisit.change_lists.reactivate_list(known.id, request_url)
 
 
-def _process_change_list(visit: Visit, context: CrawlContext, now: float) -> None:
+def _process_change_list(visit: Visit, context: SitemapServices, now: float) -> None:
     """Mark announced pages as due, and queue new pages above the threshold."""
     if not context.revisit.change_lists.is_registered(visit.id):
         return None

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.archive_pages import archive_versions, write_pages
 from sanderling.crawl.stages.change_detection import classify_changes, schedule_visits
 from sanderling.crawl.stages.discovered_urls import enqueue_links
+from sanderling.crawl.stages.stage_services import TviServices
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.response_processor import UNCHANGED_DETAIL, ResponseProcessor
@@ -29,7 +29,7 @@ from sanderling.warc.warc_reader import read_record
 from sanderling.workers.worker import compute_fingerprints
 
 
-def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> None:
+def record_tvi_files(visits: Sequence[Visit], context: TviServices, now: float) -> None:
     """Record TVI files that pages name on their own host."""
     without_file = []
     for visit in visits:
@@ -50,7 +50,7 @@ def record_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float)
     context.revisit.tvi_files.delete_pages(without_file)
 
 
-def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) -> list[ArchivedVisit]:
+def apply_tvi_files(visits: Sequence[Visit], context: TviServices, now: float) -> list[ArchivedVisit]:
     """Store new versions of pages from fetched TVI files. Other pages become due themselves."""
     requested = {
         page: visit
@@ -72,7 +72,7 @@ def apply_tvi_files(visits: Sequence[Visit], context: CrawlContext, now: float) 
     return _store_versions([visit for visit in visits_by_page.values() if visit is not None], previous, context, now)
 
 
-def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: CrawlContext) -> Visit | None:
+def _apply_tvi_file(url: Url, tvi_visit: Visit, old: PageState, context: TviServices) -> Visit | None:
     """Build a visit from a TVI file; None: the file cannot be applied."""
     if tvi_visit.outcome is Outcome.NOT_MODIFIED or (
         tvi_visit.outcome is Outcome.FETCHED and tvi_visit.detail == UNCHANGED_DETAIL
@@ -124,7 +124,7 @@ def _process_patched_copy(url: Url, body: bytes, tvi_visit: Visit, old: PageStat
 
 
 def _store_versions(
-    visits: Sequence[Visit], previous: Mapping[int, PageState], context: CrawlContext, now: float
+    visits: Sequence[Visit], previous: Mapping[int, PageState], context: TviServices, now: float
 ) -> list[ArchivedVisit]:
     """Store patched pages with the steps of the pipeline, without leases."""
     rows = context.frontier.load_rows([visit.id for visit in visits])

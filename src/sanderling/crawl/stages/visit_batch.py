@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sanderling.crawl.context import CrawlContext
 from sanderling.crawl.stages.redirects import get_self_redirect_target, resolve_loops, validate_redirect
+from sanderling.crawl.stages.stage_services import VisitServices
 from sanderling.frontier.leases import Lease
 from sanderling.frontier.url_rows import UrlRow
 from sanderling.models import Outcome, Visit
@@ -36,7 +36,7 @@ class VisitBatch(Struct, frozen=True):
         return {visit.id: self.rows[visit.id].request_url for visit in self.stored}
 
 
-def interpret_visits(visits: Sequence[Visit], context: CrawlContext) -> VisitBatch:
+def interpret_visits(visits: Sequence[Visit], context: VisitServices) -> VisitBatch:
     """Classify visits. Those of expired leases are dropped and counted."""
     leases = context.frontier.find_held_leases([(visit.id, visit.token) for visit in visits])
     current = [visit for visit in visits if visit.id in leases and visit.token == leases[visit.id].token]

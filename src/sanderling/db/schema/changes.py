@@ -46,4 +46,8 @@ MIGRATIONS: list[Migration] = [
     CREATE INDEX page_resources_resource ON page_resources (resource)
     """,
     _rename_keys,
+    """
+    UPDATE changes SET kinds = replace(kinds, 'behaviour', 'behavior')
+    WHERE kinds <> replace(kinds, 'behaviour', 'behavior')
+    """,
 ]

@@ -107,4 +107,16 @@ MIGRATIONS = [
         'redirect_to_nowhere', 'slow');
     UPDATE urls SET role = 'tvi' WHERE role = 'side'
     """,
+    # Shards: URLs of other shards that pages link to, batches of them to send, and the last batch applied per sender.
+    """
+    CREATE TABLE foreign_urls (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, depth INTEGER NOT NULL);
+    CREATE TABLE outbox (
+        receiver INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        at REAL NOT NULL,
+        payload BLOB NOT NULL,
+        PRIMARY KEY (receiver, sequence)
+    );
+    CREATE TABLE inbox (sender INTEGER PRIMARY KEY, sequence INTEGER NOT NULL)
+    """,
 ]

@@ -29,4 +29,7 @@ MIGRATIONS = [
     CREATE INDEX messages_unsent ON messages (sent_at, target, id)
     """,
     "CREATE TABLE watch_digest (id INTEGER PRIMARY KEY, definition BLOB NOT NULL)",
+    """
+    UPDATE watches SET definition = CAST(replace(CAST(definition AS TEXT), '"behaviour"', '"behavior"') AS BLOB)
+    """,
 ]

@@ -158,4 +158,5 @@ MIGRATIONS: list[Migration] = [
         'redirect_to_nowhere', 'slow')
     """,
     _rename_keys,
+    "ALTER TABLE imports ADD COLUMN url TEXT NOT NULL DEFAULT ''",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sanderling.content.soft_404 import MAX_NOTICE_LENGTH, may_be_soft_error
 from sanderling.fingerprint.text_hash import NATIVE_OK, NativeHashes, fingerprint_text_in_python, pack_native_hashes
 from sanderling.html.declared_encoding import find_declared_encoding
-from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.native import NATIVE
 from sanderling.html.scanned_page import FIELD_END, ScannedElement, ScanResult
 from sanderling.html.text import MAX_TEXT
 
@@ -40,15 +40,15 @@ def scan_page(body: bytes, charset: str) -> ScanResult | None:
     return _native_scanner(body, encoding) if encoding == "UTF-8" or (encoding and body.isascii()) else None
 
 
-def build_page_scanner(native: NativeLibrary) -> Callable[[bytes, str], ScanResult | None]:
-    scan, release = native.library.sanderling_fast_scan, native.library.sanderling_free
+def build_page_scanner(native: ctypes.CDLL) -> Callable[[bytes, str], ScanResult | None]:
+    scan, release = native.sanderling_fast_scan, native.sanderling_free
     pointer = ctypes.POINTER(_NativeScan)
-    scan.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, pointer)
+    scan.argtypes = (ctypes.c_char_p, ctypes.c_size_t, pointer)
     release.argtypes = (ctypes.c_void_p,)
 
     def scan_body(body: bytes, encoding: str) -> ScanResult | None:
         found = _NativeScan()
-        if not scan(body, len(body), native.hash_function, found):
+        if not scan(body, len(body), found):
             return None
         try:
             return _build_scan_result(found, encoding)

@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Callable
 
 from sanderling.fingerprint.model import FINGERPRINT_VERSION
-from sanderling.html.native import NATIVE, NativeLibrary
+from sanderling.html.native import NATIVE
 
 HASHED_CHARSET = "utf-8"  # pages in other charsets have no stable hash
 DIGEST_PREFIX_SIZE = 8  # bytes of the body digest stored with the hash
@@ -33,13 +33,13 @@ def unpack_stable_hash(packed_hash: bytes, digest: bytes) -> bytes:
     )
 
 
-def build_stable_hasher(native: NativeLibrary) -> Callable[[bytes], bytes]:
-    call = native.library.sanderling_stable_hash
-    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
+def build_stable_hasher(native: ctypes.CDLL) -> Callable[[bytes], bytes]:
+    call = native.sanderling_stable_hash
+    call.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
 
     def hash_body(body: bytes) -> bytes:
         result = ctypes.c_uint64()
-        return result.value.to_bytes(8, "big") if call(body, len(body), native.hash_function, result) else b""
+        return result.value.to_bytes(8, "big") if call(body, len(body), result) else b""
 
     return hash_body
 

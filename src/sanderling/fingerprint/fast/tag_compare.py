@@ -7,6 +7,7 @@ from sanderling.content.class_names import classify_name
 from sanderling.content.volatile.strip import strip_build_id
 from sanderling.fingerprint.assets import normalize_image_source
 from sanderling.fingerprint.link_targets import normalize_href
+from sanderling.fingerprint.tooltip_lines import find_address
 
 ATTRIBUTE_VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 MATCH_TAG = re.compile(
@@ -19,11 +20,13 @@ FINGERPRINTED_ATTRIBUTES = frozenset(
         *(b"poster", b"rel", b"method", b"action", b"name", b"type", b"value", b"placeholder", b"checked", b"selected"),
         *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
         *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href", b"aria-controls", b"aria-expanded"),
+        b"title",
     )
 )  # attributes that can affect a fingerprint on some tag, besides event handlers
 ATTRIBUTE_PATTERN = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + ATTRIBUTE_VALUE + rb"))?")
 REMOVE_IGNORED_ATTRIBUTES = re.compile(
-    rb"\s(?:title|content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-(?!controls|expanded)[\w-]*)=\"[^\"]*\""
+    rb"\s(?:(?:content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-(?!controls|expanded)[\w-]*)=\"[^\"]*\""
+    rb"|title=\"[^\"@&\d\x80-\xff]*\")"
 ).sub  # never affect a fingerprint
 FIND_AMBIGUOUS_QUOTE = re.compile(rb"=\"(?:[\s/]|$)").search  # it may be the closing quote of an earlier value
 
@@ -102,6 +105,8 @@ def _normalize_value(tag_name: bytes, attribute: bytes, value: bytes) -> bytes:
     match tag_name, attribute:
         case _, b"aria-controls" | b"aria-expanded":  # only its presence matters
             return b"" if value.strip(b"\"'") else value
+        case _, b"title":
+            return find_address(_unquote_value(value)).encode()
         case _, b"id":  # only its class of names matters
             return b"%d" % classify_name(_unquote_value(value))
         case b"img", b"src" | b"srcset":

@@ -19,6 +19,7 @@ MAX_WORD_LENGTH = 40
 MAX_SUFFIX_LENGTH = 3  # s, ed, ing
 MAX_OCCURRENCES = 20  # counted per word
 HALF_WEIGHT_OCCURRENCES = 2.0  # that give half of the weight on a short page
+SHORT_PAGE_CHARS = 500
 LONG_PAGE_CHARS = 20_000  # at this length twice as many are needed
 TITLE_WEIGHT = 0.25  # share of the title in page relevance
 ANCHOR_WEIGHT = 0.8  # share of the link text; the rest is the surrounding text
@@ -74,6 +75,11 @@ class Topic(Struct, frozen=True):
         """Return the expected relevance of a link target from its link text and the text around it."""
         own = self.compute_coverage(anchor)
         return ANCHOR_WEIGHT * own + (1 - ANCHOR_WEIGHT) * (1.0 if own else self.compute_coverage(context))
+
+
+def add_short_text(title: str, text: str) -> str:
+    """Return a title with the text of the page, if that says no more than a title and a line."""
+    return f"{title} {text}" if len(text) <= SHORT_PAGE_CHARS else title
 
 
 class TopicScorer:

@@ -76,6 +76,20 @@ void strip_id(Hasher *hasher, Span name) {
         skip_runs(hasher, name, is_digit, 1);
 }
 
+/* Skip a tooltip that cannot have an address (policy_notices.has_address): an address has "@", or a digit with a
+ * letter or "+". Other characters than ASCII may be digits. */
+void strip_tooltip(Hasher *hasher, Span text) {
+    int has_digit = 0, has_letter = 0;
+    for (const uint8_t *at = text.start; at < text.end; at++) {
+        if (*at == '@' || *at == '&' || *at > 127)
+            return;
+        has_digit |= is_digit(*at);
+        has_letter |= is_alpha(*at) || *at == '+';
+    }
+    if (!has_digit || !has_letter)
+        skip_span(hasher, text);
+}
+
 /* Skip the query of an image URL, if no parameter may select the image (assets.IMAGE_ID_PARAMETER). */
 void strip_image_url(Hasher *hasher, Span source) {
     Span query = {find_any(source, '?', '&', '#'), source.end};

@@ -131,7 +131,7 @@ static uint64_t count_characters(const Buffer *text) {
 }
 
 /* Scan a UTF-8 page. Returns 1 and the output, to be released by the caller, or 0: use the parser. */
-EXPORT int sanderling_fast_scan(const uint8_t *body, size_t length, Hash hash, ScanOutput *output) {
+EXPORT int sanderling_fast_scan(const uint8_t *body, size_t length, ScanOutput *output) {
     if (memchr(body, 0, length) || !is_utf8(body, body + length))
         return FALLBACK;
     size_t capacity = length + 64;
@@ -155,7 +155,7 @@ EXPORT int sanderling_fast_scan(const uint8_t *body, size_t length, Hash hash, S
     }
     *output = (ScanOutput){memory, page.links.start, page.text.start, links_size, page.links.size, page.text.size,
                       count_characters(&page.text), page.elements.fields, page.blocks.fields, {0}, 0};
-    output->fingerprint_status = sanderling_text_fingerprints(page.text.start, page.text.size, hash,
+    output->fingerprint_status = sanderling_text_fingerprints(page.text.start, page.text.size,
             output->fingerprints);
     return SCANNED;
 }

@@ -13,7 +13,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef uint64_t (*Hash)(const void *, size_t);
+/* XXH3-64 of bytes. */
+EXPORT uint64_t sanderling_xxh3(const uint8_t *input, size_t length);
 
 typedef struct {
     uint8_t *start;
@@ -30,7 +31,7 @@ int is_utf8(const uint8_t *from, const uint8_t *end);
 
 #define FINGERPRINT_WORDS 5 /* a 64-bit hash and a 256-bit sketch */
 
-EXPORT int sanderling_text_fingerprints(const uint8_t *text, size_t length, Hash hash, uint64_t *found);
+EXPORT int sanderling_text_fingerprints(const uint8_t *text, size_t length, uint64_t *found);
 
 /* Initialize the tables; once, before all other calls. */
 void init_references(void);

@@ -16,7 +16,7 @@
 
 /* Roles of attributes: relevant for fingerprints on any tag (tag_compare.FINGERPRINTED_ATTRIBUTES), for the parser,
  * or for the charset. */
-enum { IGNORED, VISIBLE, STYLING, ID, PRESENCE, HREF, SRC, ACTION, TYPE, REL, VALUE, CHARSET, CONTENT };
+enum { IGNORED, VISIBLE, STYLING, ID, PRESENCE, HREF, SRC, ACTION, TYPE, REL, VALUE, TOOLTIP, CHARSET, CONTENT };
 
 static const struct {
     const char *name;
@@ -29,7 +29,7 @@ static const struct {
     {"background", VISIBLE}, {"color", VISIBLE}, {"face", VISIBLE}, {"size", VISIBLE}, {"border", VISIBLE},
     {"code", VISIBLE}, {"data", VISIBLE}, {"data-src", VISIBLE}, {"data-original", VISIBLE},
     {"data-lazy-src", VISIBLE}, {"data-srcset", VISIBLE}, {"d", VISIBLE}, {"xlink:href", VISIBLE},
-    {"aria-controls", PRESENCE}, {"aria-expanded", PRESENCE}, {"encoding", VISIBLE}, {"xmlns", VISIBLE},
+    {"aria-controls", PRESENCE}, {"aria-expanded", PRESENCE}, {"title", TOOLTIP}, {"encoding", VISIBLE}, {"xmlns", VISIBLE},
     {"charset", CHARSET}, {"http-equiv", CHARSET}, {"content", CONTENT},
 };
 
@@ -93,7 +93,7 @@ static int attribute_role(Span name) {
 }
 
 static void update_state(Hasher *hasher, const uint8_t *bytes, size_t length) {
-    hasher->state = (hasher->state ^ hasher->hash(bytes, length)) * UINT64_C(0x9E3779B97F4A7C15);
+    hasher->state = (hasher->state ^ sanderling_xxh3(bytes, length)) * UINT64_C(0x9E3779B97F4A7C15);
     hasher->state ^= hasher->state >> 29;
 }
 
@@ -172,6 +172,9 @@ static void strip_attribute(Hasher *hasher, const TagContext *context, int role,
     case ACTION:
         if (tag == T_form)
             strip_asset_url(hasher, value);
+        break;
+    case TOOLTIP:
+        strip_tooltip(hasher, value);
         break;
     default:
         break;
@@ -355,13 +358,12 @@ static int process_markup(Hasher *hasher) {
 }
 
 /* Compute the stable hash of a UTF-8 page; returns 0 if it is ambiguous. */
-EXPORT int sanderling_stable_hash(const uint8_t *body, size_t length, Hash hash, uint64_t *found) {
+EXPORT int sanderling_stable_hash(const uint8_t *body, size_t length, uint64_t *found) {
     if (memchr(body, 0, length) || !is_utf8(body, body + length))
         return 0;
     Hasher hasher;
     hasher.at = hasher.hashed_to = body;
     hasher.end = body + length;
-    hasher.hash = hash;
     hasher.state = hasher.size = 0;
     hasher.foreign_depth = hasher.foreign_root = hasher.pre_depth = 0;
     hasher.is_xml = contains_word((Span){body, body + (length < NAMESPACE_SEARCH_BYTES ? length

@@ -9,7 +9,6 @@
 
 typedef struct {
     const uint8_t *at, *end, *hashed_to; /* everything before `hashed_to` is processed */
-    Hash hash;
     uint64_t state;    /* hash of everything before the pending bytes */
     size_t size;       /* of the pending bytes */
     int foreign_depth; /* open SVG or MathML elements, in which script and title are ordinary tags */
@@ -42,6 +41,7 @@ void strip_asset_url(Hasher *hasher, Span reference);
 void strip_link_target(Hasher *hasher, Span target);
 void strip_image_url(Hasher *hasher, Span source);
 void strip_id(Hasher *hasher, Span name);
+void strip_tooltip(Hasher *hasher, Span text);
 
 /* script_code.c */
 void init_script_code(void);

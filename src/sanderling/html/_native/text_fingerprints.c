@@ -63,7 +63,6 @@ static int classify_sequence(const uint8_t *at, size_t remaining) {
 }
 
 typedef struct {
-    Hash hash;
     uint8_t *word;   /* current word */
     uint8_t *hashes; /* big-endian 64-bit hashes of the words so far */
     size_t size, words;
@@ -72,7 +71,7 @@ typedef struct {
 static void end_word(Words *to) {
     if (!to->size)
         return;
-    uint64_t value = to->hash(to->word, to->size);
+    uint64_t value = sanderling_xxh3(to->word, to->size);
     uint8_t *slot = to->hashes + 8 * to->words++;
     for (int k = 0; k < 8; k++)
         slot[k] = (uint8_t)(value >> (56 - 8 * k));
@@ -112,7 +111,7 @@ static void split_words(Words *to, const uint8_t *text, size_t length) {
 static size_t hash_shingles(const Words *of) {
     size_t width = of->words < SHINGLE_WORDS ? of->words : SHINGLE_WORDS, count = of->words ? of->words - width + 1 : 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = of->hash(of->hashes + 8 * i, 8 * width);
+        uint64_t value = sanderling_xxh3(of->hashes + 8 * i, 8 * width);
         memcpy(of->hashes + 8 * i, &value, 8); /* not part of the following shingles */
     }
     return count;
@@ -171,7 +170,7 @@ static void sketch(uint64_t *values, size_t count, uint64_t *output) {
         output[k / 64] |= (bins[k] & 1) << (k % 64);
 }
 
-static uint64_t hash_compacted(uint8_t *compacted, const uint8_t *text, size_t length, Hash hash) {
+static uint64_t hash_compacted(uint8_t *compacted, const uint8_t *text, size_t length) {
     uint8_t all_bits = 0;
     size_t size = 0;
     for (size_t i = 0; i < length; i++) {
@@ -179,17 +178,17 @@ static uint64_t hash_compacted(uint8_t *compacted, const uint8_t *text, size_t l
         size += is_visible[text[i]];
         all_bits |= text[i];
     }
-    return hash(compacted, all_bits & 0x80 ? remove_invisible(compacted, size) : size);
+    return sanderling_xxh3(compacted, all_bits & 0x80 ? remove_invisible(compacted, size) : size);
 }
 
 /* Fingerprint a UTF-8 text: output[0] is the hash, output[1..4] the sketch. Returns 1, or -1 if out of memory. */
-EXPORT int sanderling_text_fingerprints(const uint8_t *text, size_t length, Hash hash, uint64_t *output) {
+EXPORT int sanderling_text_fingerprints(const uint8_t *text, size_t length, uint64_t *output) {
     uint64_t *hashes = malloc(8 * (length / 2 + 1)); /* a word takes at least two bytes, except the last */
     uint8_t *compacted = calloc(1, length + 1);
     int status = hashes && compacted ? 1 : -1;
     if (status == 1) {
-        Words words = {hash, compacted, (uint8_t *)hashes, 0, 0};
-        output[0] = hash_compacted(compacted, text, length, hash);
+        Words words = {compacted, (uint8_t *)hashes, 0, 0};
+        output[0] = hash_compacted(compacted, text, length);
         split_words(&words, text, length);
         sketch(hashes, hash_shingles(&words), output + 1);
     }

@@ -6,6 +6,7 @@ is given up. With a budget, values are relative to the mean over all pages, and 
 longest keeps the order close to oldest first while little is known.
 """
 
+from collections.abc import Callable
 from math import exp, lgamma, log, sqrt
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from sanderling.revisit.announcements import (
     compute_announced_changes,
     record_result,
 )
+from sanderling.revisit.change_timing import PRIOR_RATE, PRIOR_SHAPE
 from sanderling.revisit.intervals import EAGERNESS
 from sanderling.revisit.policies.policy import (
     Assessment,
@@ -25,17 +27,20 @@ from sanderling.revisit.policies.policy import (
     describe_checks,
     format_frequency,
 )
-from sanderling.revisit.site_model import PRIOR_RATE, PRIOR_SHAPE, Elapsed, SiteModel
+from sanderling.revisit.site_model import Elapsed, SiteModel
 from sanderling.revisit.visit_history import DAY, Observation, VisitHistory, record_observation
 
 FAST_SHAPE, FAST_SCALE, FAST_SHARE = 0.5, 0.25, 0.05  # prior of fast pages: two changes a day on average
+FAST_CONSTANT = log(FAST_SHARE / (1 - FAST_SHARE)) - lgamma(FAST_SHAPE) + FAST_SHAPE * log(FAST_SCALE)
 ACCEPTED_DELAY = 0.1  # days; without a budget, a visit is due when it wins so much
-ACCEPTED_CHANGES = 1.0  # expected since the last visit; pages that change hourly are checked hourly
+ACCEPTED_CHANGES = 0.8  # expected since the last visit; pages that change hourly are checked about hourly
 FIRST_CHECK = 4 * 3600.0  # after the first visit, without a budget
 FIRST_CHECK_GROWTH = 3.0  # the time to the next check is at most so many times that since the first visit
 SOLVER_STEPS = 4
 MAX_STEP = 16.0  # factor of the time, in one step of the solver
 MAX_SCALED_INTERVALS = 8.0
+Continuation = tuple[float, float, float]
+"""Days since the last visit, effective days per day from then on, and the factor of announcements in them."""
 BASE_PRICE = 3.0  # value of a visit of all pages in turn, relative to the mean
 
 
@@ -70,15 +75,12 @@ def estimate_rate(history: VisitHistory, site: SiteModel) -> float:
     shape, scale = site.get_posterior(history)
     found, exposure = history.evidence, history.exposure
     log_odds = (
-        log(FAST_SHARE / (1 - FAST_SHARE))
+        FAST_CONSTANT
         + lgamma(FAST_SHAPE + found)
-        - lgamma(FAST_SHAPE)
-        + FAST_SHAPE * log(FAST_SCALE)
         - (FAST_SHAPE + found) * log(FAST_SCALE + exposure)
         - lgamma(shape)
-        + lgamma(site.shape)
-        - site.shape * log(site.scale)
         + shape * log(scale)
+        - site.prior_constant
     )
     weight = 1 / (1 + exp(-min(max(log_odds, -50.0), 50.0)))
     return weight * (FAST_SHAPE + found) / (FAST_SCALE + exposure) + (1 - weight) * shape / scale
@@ -95,7 +97,7 @@ def compute_value(shape: float, scale: float, days: float) -> float:
 
 
 def _compute_values(history: VisitHistory, view: PolicyView, elapsed: Elapsed, days: float) -> tuple[float, float]:
-    """Return the value of a visit by both models."""
+    """Return the value of a visit by the models with and without activity."""
     shape, scale = view.site.get_posterior(history)
     if view.objective == "delay":
         half = estimate_rate(history, view.site) * days / 2
@@ -105,50 +107,81 @@ def _compute_values(history: VisitHistory, view: PolicyView, elapsed: Elapsed, d
 
 def assess_page(history: VisitHistory, view: PolicyView) -> Assessment:
     """Compute when a visit is worth its price, if directories continue at their long-run rate, and its value now."""
-    site = view.site
-    elapsed, pace = site.compute_elapsed(view.activity, history, view.now), site.get_age_factor(history, view.now)
-    shape, scale = site.get_posterior(history)
+    site, is_delay, factor = view.site, view.objective == "delay", 1.0
+    elapsed = site.compute_elapsed(view.activity, history, view.now, with_recent=is_delay)
+    pace = site.get_age_factor(history, view.now)
     if history.announcer_bits:
+        shape, scale = site.get_posterior(history)
         elapsed, factor = apply_effective_time(history, site, shape / scale, elapsed)
-        pace *= factor
-    weight, days = site.activity_weight, max(view.now - history.last_visit, 0.0) / DAY
-    active_mean, plain_mean, square_mean = view.scale.means if view.scale is not None else (1.0, 1.0, 1.0)
-    active_weight, plain_weight = weight / active_mean, (1 - weight) / plain_mean
-    pull = view.age_pull / square_mean if view.scale is not None else 0.0
-    is_delay = view.objective == "delay"
-    rate = estimate_rate(history, site) if is_delay else shape / scale
-
-    def compute_score(active: float, plain: float, after_days: float) -> float:
-        if is_delay:
-            expected = rate * (active_weight * active + plain_weight * plain)
-            won = max(expected * after_days / 2, expected * change_value)
-        else:
-            won = active_weight * compute_value(shape, scale, active)
-            won += plain_weight * compute_value(shape, scale, plain)
-        return won + pull * after_days * after_days
-
-    change_value = 0.0  # of each expected change, at least
+    days = max(view.now - history.last_visit, 0.0) / DAY
+    build = _build_delay_score if is_delay else _build_freshness_score
+    compute_score = build(history, view, elapsed, (days, factor * pace, factor))
     if view.scale is not None:
         price, unit = view.price * (1 + view.age_pull), 1 + view.age_pull
     else:
-        eagerness = EAGERNESS[view.interval.eagerness]
-        price = ACCEPTED_DELAY * eagerness
+        price = ACCEPTED_DELAY * EAGERNESS[view.interval.eagerness]
         unit = price / view.price
-        change_value = price / (ACCEPTED_CHANGES * sqrt(eagerness))
-    value = compute_score(elapsed.active, elapsed.plain, days)
+    value = compute_score(days)
     if value >= price:
         is_announced = bool(history.announcement_count)  # a candidate at once, however old other plans are
         due_at = history.last_visit + (0 if is_announced else view.now - history.last_visit) * sqrt(price / value)
         return due_at, value / unit
     after = days * min(sqrt(price / value), MAX_STEP) if value > 0 else view.mean_interval / DAY
     for _ in range(SOLVER_STEPS):
-        more = pace * (after - days)
-        score = compute_score(elapsed.active + more, elapsed.plain + more, after)
+        score = compute_score(after)
         if abs(score - price) < 0.02 * price:
             break
         after = max(days, after * min(max(sqrt(price / max(score, 1e-12)), 1 / MAX_STEP), MAX_STEP))
     due_at = history.last_visit + after * DAY
     return due_at if view.scale is not None else limit_first_checks(history, view, due_at), value / unit
+
+
+def _build_freshness_score(
+    history: VisitHistory, view: PolicyView, elapsed: Elapsed, continuation: Continuation
+) -> Callable[[float], float]:
+    """Return the value of a visit so many days after the last visit: of both models, and of the days themselves."""
+    (days, pace, _), (shape, scale) = continuation, view.site.get_posterior(history)
+    weight, pull, active_mean, plain_mean = view.site.activity_weight, 0.0, 1.0, 1.0
+    if view.scale is not None:
+        active_mean, plain_mean, square_mean = view.scale.means
+        pull = view.age_pull / square_mean
+    active_weight, plain_weight = weight / active_mean, (1 - weight) / plain_mean
+    active, plain = elapsed.active, elapsed.plain
+
+    def compute_score(after: float) -> float:
+        more = pace * (after - days)
+        value = active_weight * compute_value(shape, scale, active + more)
+        return value + plain_weight * compute_value(shape, scale, plain + more) + pull * after * after
+
+    return compute_score
+
+
+def _build_delay_score(
+    history: VisitHistory, view: PolicyView, elapsed: Elapsed, continuation: Continuation
+) -> Callable[[float], float]:
+    """Return the delay of the changes expected so many days after the last visit, by all models."""
+    (days, pace, factor), site = continuation, view.site
+    weights, rate, change_value, pull = site.delay_weights, estimate_rate(history, site), 0.0, 0.0
+    active_mean = plain_mean = 1.0
+    if view.scale is not None:
+        active_mean, plain_mean, square_mean = view.scale.means
+        pull = view.age_pull / square_mean
+    else:
+        eagerness = EAGERNESS[view.interval.eagerness]
+        change_value = ACCEPTED_DELAY * eagerness / (ACCEPTED_CHANGES * sqrt(eagerness))
+    active_weight = rate * weights.active / active_mean
+    plain_weight, recent_weight = rate * weights.plain / plain_mean, rate * weights.recent / plain_mean
+    active, plain, recent, last = elapsed.active, elapsed.plain, elapsed.recent, history.last_visit
+    recent_now = recent if factor == 1.0 else site.compute_recent(history, last + days * DAY)
+
+    def compute_score(after: float) -> float:
+        more = pace * (after - days)
+        expected = active_weight * (active + more) + plain_weight * (plain + more)
+        later = site.compute_recent(history, last + after * DAY) - recent_now if after > days else 0.0
+        expected += recent_weight * (recent + factor * later)
+        return expected * max(after / 2, change_value) + pull * after * after
+
+    return compute_score
 
 
 def limit_first_checks(history: VisitHistory, view: PolicyView, due_at: float) -> float:

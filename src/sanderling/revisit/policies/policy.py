@@ -6,7 +6,7 @@ from math import exp, log
 
 from msgspec import Struct
 
-from sanderling.revisit.directory_activity import DirectoryActivity
+from sanderling.revisit.change_timing import DirectoryActivity
 from sanderling.revisit.intervals import DEFAULT_INTERVAL, CheckInterval, RevisitBudget
 from sanderling.revisit.site_model import SiteModel
 from sanderling.revisit.visit_history import DAY, Observation, VisitHistory

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from sanderling.api.reports.crawl_process import RUN_MAIN_CODE, CrawlProcess
 from sanderling.db.connection import apply_migrations, close_on_finalize, connect_private_sqlite
 from sanderling.runtime.isolation import build_python_command
 from sanderling.web.auth import DATABASE
-from sanderling.web.crawl_process import RUN_MAIN_CODE, CrawlProcess
 
 MAX_JOBS = 1_000  # older ones are deleted
 MAX_OUTPUT_BYTES = 1_000_000  # read from the end of the output of a process

@@ -12,11 +12,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from sanderling.api.collection_access import has_collection
 from sanderling.api.crawl_settings import Settings
 from sanderling.config.loader import Setting, load_all_settings
-from sanderling.crawl.session import validate_request
 from sanderling.errors import UsageError
-from sanderling.storage.collection import has_collection
 from sanderling.web.rest.crawl_jobs import JobKind
 
 MAX_LIST_ITEMS = 100
@@ -96,4 +95,4 @@ def validate_options(folder: Path, kind: JobKind, urls: tuple[str, ...], options
         raise UsageError("there is nothing to refresh; start a job of kind crawl first")
     if kind is JobKind.CRAWL and not urls and not has_collection(folder):
         raise UsageError("no urls given")
-    validate_request(Settings(**options).build_request(urls), is_new=not has_collection(folder))
+    Settings(**options).validate(urls, is_new=not has_collection(folder))

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from sanderling.api.change import Change
 from sanderling.api.page import Page, PageVersion
-from sanderling.changes.classify import ChangeKind
+from sanderling.api.types import ChangeKind
 from sanderling.errors import UsageError
 from sanderling.web.rest import answers
 from sanderling.web.rest.operation import ApiCall, ApiError, Operation

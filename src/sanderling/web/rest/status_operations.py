@@ -4,19 +4,17 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from sanderling.search.feedback.unmet_queries import list_unmet_queries
-from sanderling.search.query import MAX_QUERY_LENGTH
-from sanderling.search.search_types import SearchHit, SearchRequest
+from sanderling.api.reports.view_models import CrawlStatus, WorkerRow
+from sanderling.api.searching.search_service import MAX_QUERY_LENGTH
+from sanderling.api.types import SearchHit, SearchRequest
 from sanderling.web.live import build_dashboard_update
 from sanderling.web.rendering import render_text_runs
 from sanderling.web.rest import answers
 from sanderling.web.rest.operation import ApiCall, NoParameters, Operation
 from sanderling.web.rest.page_operations import Limit
 from sanderling.web.rest.times import to_time
-from sanderling.web.search_view import log_ranking
 from sanderling.web.state import DAY_SECONDS
 from sanderling.web.tracking import get_client_id
-from sanderling.web.view_models import CrawlStatus, WorkerRow
 
 Switch = Literal["0", "1"]
 
@@ -59,9 +57,10 @@ def search(call: ApiCall) -> answers.SearchAnswer:
     )
     results = app_state.search_service.search(request)
     client = get_client_id(call.request) if call.request is not None else ""
+    is_logged = given.log == "1" and bool(client)
     return answers.SearchAnswer(
         results.query,
-        log_ranking(app_state, client, given.q, results) if given.log == "1" and client else "",
+        app_state.event_log.log_ranking(client, given.q, results, app_state.clock()) if is_logged else "",
         results.total,
         results.corrected_query,
         results.is_relaxed,
@@ -127,7 +126,7 @@ def list_unmet(call: ApiCall) -> list[answers.UnmetQueryEntry]:
             row.query, row.state, to_time(row.created_at), to_time(row.answered_at), row.result_count,
             row.new_page_count,
         )
-        for row in list_unmet_queries(call.app_state.event_log)
+        for row in call.app_state.event_log.list_unmet_queries()
     ]  # fmt: skip
 
 

@@ -7,12 +7,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from sanderling.changes.classify import ChangeKind
-from sanderling.changes.feed import summarize_change
+from sanderling.api.types import ChangeKind, Watch
+from sanderling.api.watches import WatchStore, build_watch, describe_definition, summarize_change
 from sanderling.config.redact import redact_password
-from sanderling.monitor.watch import Watch
-from sanderling.monitor.watch_file import INTERNAL, build_watch
-from sanderling.monitor.watch_store import WatchStore
 from sanderling.web.rest import answers
 from sanderling.web.rest.api_tokens import TokenScope
 from sanderling.web.rest.crawl_options import DURATION
@@ -108,7 +105,7 @@ def _require_watch(store: WatchStore, id_: int) -> Watch:
 
 def build_watch_entry(store: WatchStore, id_: int, watch: Watch) -> answers.WatchEntry:
     """Describe a watch. Passwords in addresses of notification services are left out."""
-    definition: dict[str, Any] = {k: v for k, v in msgspec.to_builtins(watch).items() if k not in INTERNAL}
+    definition: dict[str, Any] = describe_definition(watch)
     if "notify" in definition:
         definition["notify"] = [redact_password(target) for target in definition["notify"]]
     count, last = store.count_events(id_)

@@ -6,7 +6,6 @@ used.
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from operator import mul
 
 from sanderling.errors import UsageError
@@ -25,9 +24,18 @@ MEASURED_TOLERANCE = 1e-7  # measured values are less exact
 def parse_matrix(text: str) -> Matrix:
     """Parse lines of numbers and fractions such as `1 1/7 3`. Raises UsageError."""
     try:
-        return tuple(tuple(float(Fraction(cell)) for cell in row.split()) for row in text.strip().splitlines())
+        return tuple(tuple(_parse_judgment(cell) for cell in row.split()) for row in text.strip().splitlines())
     except (ValueError, ZeroDivisionError) as error:
         raise UsageError(f"a judgement is a number or a fraction such as 3 or 1/3: {error}") from None
+
+
+def _parse_judgment(text: str) -> float:
+    whole, _, part = text.partition("/")
+    if whole.isdecimal() and part.isdecimal():
+        return int(whole) / int(part)
+    from fractions import Fraction  # slow import, not needed for the judgments of the thesis
+
+    return float(Fraction(text))
 
 
 def compute_eigenvector(matrix: Matrix, tolerance: float = TOLERANCE) -> tuple[Vector, float]:

@@ -11,16 +11,18 @@ from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.fetch.fetch_settings import FetchSettings
+from sanderling.fetch.host_queue import HostQueue
 from sanderling.fetch.response import decode_header
 from sanderling.fetch.response_processor import Fingerprinter
 from sanderling.fetch.transport import FetchResponse
 from sanderling.fingerprint.fast.fast_scan import scan_page
 from sanderling.fingerprint.structure import fingerprint_structure
 from sanderling.html.parser import parse_charset, parse_html
+from sanderling.html.script_built import looks_built_by_scripts
 from sanderling.http.decoding import decode_body
 from sanderling.http.head import parse_head
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, UrlRole, Visit
-from sanderling.page_rendering import PageRendering, RenderReason
+from sanderling.page_rendering import PageRendering, RenderReason, VisualChange
 from sanderling.workers.browser.render_choice import Choice, RenderChoices
 from sanderling.workers.browser.rendered_response import PageJob
 from sanderling.workers.browser.rendering_gain import Gain, HostAdditions
@@ -81,7 +83,11 @@ class AdaptiveLoop(RevisitLoop):
         if self._should_render(job.task):
             self._render(job, document)
             return
-        choice = self._choices.decide(job.host_queue.host, document.body, _fingerprint_structure(document))
+        if self._renderer.is_broken:
+            self._process_as_sent(job.host_queue, job.task, job.response)
+            return
+        structure, is_shell = _fingerprint_structure(document), looks_built_by_scripts(document.body)
+        choice = self._choices.decide(job.host_queue.host, document.body, structure, is_shell)
         if choice is None and self._undecided_bytes < MAX_UNDECIDED_BYTES:
             self._undecided[job.host_queue.host].append(UndecidedPage(job, document))
             self._undecided_bytes += len(document.body)
@@ -97,8 +103,23 @@ class AdaptiveLoop(RevisitLoop):
         self._undecided_bytes -= sum(len(page.document.body) for page in pages)
         return pages
 
+    def _is_complete(self, task: FetchTask) -> bool:
+        """Return whether the page just processed needs no rendering: it looks complete, like all pages of its host."""
+        visit = self._report.visits[-1]
+        is_shell = visit.id == task.id and visit.rendering is not None and visit.rendering.reason is RenderReason.SHELL
+        return self._renderer.is_broken or not is_shell
+
+    def _may_compare(self, host_queue: HostQueue, task: FetchTask) -> bool:
+        """Return whether a page is compared although it looks complete."""
+        is_known = task.rendering is not None and task.rendering.reason is not RenderReason.COMPLETE
+        return self._should_render(task) or is_known or self._choices.has_gains(host_queue.host)
+
     def _finish_page(self, job: PageJob, rendered: RenderedPage) -> None:
         host, choice, gain = job.host_queue.host, job.choice, None
+        if choice is not None and self._renderer.is_broken:
+            for page in (UndecidedPage(job, RenderCommand(0, "", 0, (), b"")), *self._take_undecided(host)):
+                self._process_as_sent(page.job.host_queue, page.job.task, page.job.response)
+            return
         if choice is not None and not job.limited_by and not rendered.redirect_url and not rendered.problem:
             gain = self._compare(job, rendered)
         if choice is not None and choice.reason is RenderReason.PROBE and self._is_better_as_sent(job, rendered, gain):
@@ -109,7 +130,7 @@ class AdaptiveLoop(RevisitLoop):
             self._record_result(job, choice, rendered, gain)
         is_rendered = self._report.visits[-1].is_rendered
         if is_rendered or choice is not None:
-            self._attach_rendering(job, job.choice, is_rendered, gain)
+            self._attach_rendering(job, job.choice, is_rendered, gain, rendered.visual)
         for page in self._take_undecided(host):
             self._choose(page.job, page.document)
 
@@ -139,7 +160,8 @@ class AdaptiveLoop(RevisitLoop):
         if len(self._additions) > MAX_HOSTS:
             del self._additions[next(iter(self._additions))]
         url = job.response.request.url
-        return additions.compare(url, parse_html(body, charset), parse_html(rendered.html, "utf-8"))
+        is_shell = looks_built_by_scripts(body)
+        return additions.compare(url, parse_html(body, charset), parse_html(rendered.html, "utf-8"), is_shell)
 
     def _decode_document(self, response: FetchResponse) -> tuple[bytes, str]:
         _, fields = parse_head(response.head_lines)
@@ -148,7 +170,12 @@ class AdaptiveLoop(RevisitLoop):
         return body, parse_charset(decode_header(fields.get(b"content-type", b"")))
 
     def _attach_rendering(
-        self, job: PageJob, choice: Choice | None, is_rendered: bool, gain: Gain | None = None
+        self,
+        job: PageJob,
+        choice: Choice | None,
+        is_rendered: bool,
+        gain: Gain | None = None,
+        visual: VisualChange | None = None,
     ) -> None:
         """Add to the visit how its version was made."""
         visit = self._report.visits[-1]
@@ -167,6 +194,7 @@ class AdaptiveLoop(RevisitLoop):
             sources=tuple(job.sources.values()) if is_rendered else (),
             can_check_sources=job.can_check_sources,
             template=template,
+            visual=visual,
         )
         self._report.visits[-1] = replace(visit, rendering=rendering)
 

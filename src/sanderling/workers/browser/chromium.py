@@ -31,6 +31,8 @@ CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 MEMORY_CHECK_SECONDS = 0.25
 HEAP_MEGABYTES = 512  # of a page's script
 MISSING_PROXY = "http://127.0.0.1:9"  # the discard port: what is not intercepted ends there
+RUN_UNPRIVILEGED = Path(__file__).with_name("run_unprivileged.sh")
+NO_SANDBOX = "its sandbox cannot be used here; --render auto runs it without one"
 CHROMIUM_ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -80,19 +82,32 @@ class BrowserProcess:
         self._writer.write(encode_frame(message))
 
     async def start(self, playwright: Any) -> None:
-        """Start Chromium. As root its sandbox cannot be used."""
-        has_sandbox, has_network = os.getuid() != 0, not leave_network()
-        try:
-            self._browser = await playwright.chromium.launch(
-                executable_path=self.config.chromium_path,
-                chromium_sandbox=has_sandbox,
-                args=list(CHROMIUM_ARGUMENTS),
-                handle_sigint=False,
-            )
-        except Exception as error:  # noqa: BLE001 - any failure of the driver
-            self.send(BrowserStarted(has_sandbox, has_network, " ".join(str(error).split())[:300]))
-            raise SystemExit(1) from None
-        self.send(BrowserStarted(has_sandbox, has_network))
+        """Start Chromium with its sandbox, or without it if it does not start and the user asked for rendering."""
+        has_network, errors = not leave_network(), []
+        for has_sandbox in (True, False) if self.config.allows_unsandboxed else (True,):
+            try:
+                self._browser = await self._launch(playwright, has_sandbox)
+            except Exception as error:  # noqa: BLE001 - any failure of the driver
+                errors.append(str(error))
+            else:
+                self._browser.on("disconnected", lambda _: os._exit(1))  # the worker starts another, for all pages
+                self.send(BrowserStarted(has_sandbox, has_network))
+                return
+        hint = "" if self.config.allows_unsandboxed or "sandbox" not in errors[0] else NO_SANDBOX
+        self.send(BrowserStarted(False, has_network, hint or " ".join(errors[-1].split())[:300]))
+        await self._writer.drain()
+        raise SystemExit(1)
+
+    async def _launch(self, playwright: Any, has_sandbox: bool) -> Any:
+        """Launch Chromium; as root, as an unprivileged user."""
+        is_root = not os.getuid()
+        return await playwright.chromium.launch(
+            executable_path=str(RUN_UNPRIVILEGED) if is_root else self.config.chromium_path,
+            env={**os.environ, "CHROMIUM_PATH": self.config.chromium_path},
+            chromium_sandbox=has_sandbox,
+            args=list(CHROMIUM_ARGUMENTS),
+            handle_sigint=False,
+        )
 
     def handle(self, command: BrowserCommand) -> None:
         if isinstance(command, RenderCommand):
@@ -132,6 +147,8 @@ async def run_browser(sock: socket.socket) -> None:
     """Serve commands until the worker closes the socket."""
     from playwright.async_api import async_playwright  # of the extra `browser`
 
+    # Requests of pages that were closed end with errors of the driver, without consequences.
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     reader, writer = await asyncio.open_unix_connection(sock=sock)
     config = msgspec.msgpack.decode(await read_frame(reader), type=BrowserConfig)
     decode = msgspec.msgpack.Decoder(BrowserCommand).decode

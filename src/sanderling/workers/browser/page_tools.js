@@ -2,7 +2,9 @@
 ({
   measure() {
     const body = document.body;
-    return body ? [body.textContent.length, document.links.length, document.getElementsByTagName("*").length] : [0, 0, 0];
+    const isLoaded = Number(document.readyState === "complete");
+    return body ? [isLoaded, body.textContent.length, document.links.length, document.getElementsByTagName("*").length]
+      : [isLoaded, 0, 0, 0];
   },
 
   scroll() {

@@ -13,12 +13,15 @@ from msgspec.structs import replace
 from xxhash import xxh32_intdigest
 
 from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
+from sanderling.html.script_built import has_text
 from sanderling.models import Host
 from sanderling.page_rendering import RenderReason, RenderTemplate
 
 MIN_PROBES = 3  # of a template
 UNANIMOUS_PROBES = 6  # of a host: after as many equal results a new template needs a single probe
-MIN_GAIN_SHARE = 0.25  # missing content is worse than an idle browser
+MIN_GAIN_SHARE = 0.25  # of pages built by scripts: missing content is worse than an idle browser
+MIN_COMPLETE_GAIN_SHARE = 0.65  # of pages that look complete: most must gain
+MIN_VAIN_PROBES = 3  # pages of a host that look complete and gained nothing; one more for four times as many
 MAX_PROBES = 16  # counters are halved above: sites change
 FIRST_INTERVAL = 8  # pages between the first decision against rendering and the next probe; then twice as many
 SKETCH_SIZE = 32
@@ -26,13 +29,9 @@ MIN_SIMILARITY = 0.5  # of pages of one template
 MAX_TEMPLATES = 64  # of a host
 MAX_HOSTS = 512
 MAX_SCRIPTS = 64
-MIN_TEXT_WORDS = 25
 MAX_SCANNED_BYTES = 1_000_000
 SCRIPT_SOURCE = re.compile(rb"<script\b[^>]{0,500}?\ssrc\s*=\s*[\"']?([^\"'\s>]{1,500})", re.IGNORECASE)
 VERSION_PART = re.compile(rb"[0-9a-f]{6,64}|\d+|\?.*", re.IGNORECASE)
-INVISIBLE_TAG = re.compile(
-    rb"(script|style|noscript|template|title)[\s/]|(script|style|noscript|template|title)$", re.I
-)
 FIELD_OF_TEXT = 0x7E87  # marks hashes of scripts, so that they differ from those of blocks
 
 
@@ -62,17 +61,26 @@ class RenderChoices:
         evidence = self._get_evidence(host)
         evidence.templates = merge_templates(evidence.templates, templates)
 
-    def decide(self, host: Host, body: bytes, structure: bytes) -> Choice | None:
-        """Decide whether to render a page. None: wait for a probe of its template that is running."""
+    def has_gains(self, host: Host) -> bool:
+        """Return whether rendering added content to any page of a host."""
+        return any(template.gains for template in self._get_evidence(host).templates)
+
+    def decide(self, host: Host, body: bytes, structure: bytes, is_shell: bool = True) -> Choice | None:
+        """Decide whether to render a page. None: wait for a probe of its template that is running.
+
+        Pages that look complete are compared rarely, and rendered if clearly most comparisons show a gain.
+        """
         evidence = self._get_evidence(host)
         template = self._find_template(evidence, build_sketch(body, structure), has_text(body))
         running = evidence.running.get(template.sketch, 0)
-        missing = self._count_missing_probes(evidence, template)
-        if missing > 0:
+        missing = self._count_missing_probes(evidence, template) if is_shell else count_missing_complete(template)
+        may_probe = is_shell or may_probe_complete(evidence)
+        if missing > 0 and may_probe:
             return self._start_probe(evidence, template) if running < missing else None
-        if template.gains >= MIN_GAIN_SHARE * template.probes:
+        share = MIN_GAIN_SHARE if is_shell else MIN_COMPLETE_GAIN_SHARE
+        if missing <= 0 and template.gains >= share * template.probes:
             return Choice(self._count_page(evidence, template), True, RenderReason.GAIN)
-        if template.pages >= template.next_probe and not running:
+        if template.pages >= template.next_probe and not running and may_probe:
             return self._start_probe(evidence, template)
         return Choice(self._count_page(evidence, template), False, RenderReason.NO_GAIN)
 
@@ -134,6 +142,19 @@ class RenderChoices:
         return template
 
 
+def count_missing_complete(template: RenderTemplate) -> int:
+    """Return how many more comparisons pages that look complete need: one, and more if it shows a gain."""
+    return (MIN_PROBES if template.gains else 1) - template.probes
+
+
+def may_probe_complete(evidence: HostEvidence) -> bool:
+    """Return whether another page of a host may be compared although it looks complete."""
+    templates = [template for template in evidence.templates if template.has_text]
+    vain = sum(template.probes - template.gains for template in templates) + sum(evidence.running.values())
+    pages = sum(template.pages for template in templates)
+    return vain < MIN_VAIN_PROBES + (pages // FIRST_INTERVAL).bit_length() // 2
+
+
 def merge_templates(known: Sequence[RenderTemplate], added: Iterable[RenderTemplate]) -> list[RenderTemplate]:
     """Return the templates of both, at most `MAX_TEMPLATES`; of the same template, the one with more pages."""
     merged = {template.sketch: template for template in known}
@@ -151,19 +172,3 @@ def build_sketch(body: bytes, structure: bytes) -> tuple[int, ...]:
     hashes = {xxh32_intdigest(name, FIELD_OF_TEXT) for name in names}
     hashes |= {xxh32_intdigest(feature.to_bytes(8, "big")) for feature in decode_features(structure)}
     return tuple(sorted(hashes)[:SKETCH_SIZE])
-
-
-def has_text(body: bytes) -> bool:
-    """Return whether the HTML has text without its scripts."""
-    words, hidden = 0, b""
-    for part in body[:MAX_SCANNED_BYTES].split(b"<"):
-        tag, _, text = part.partition(b">")
-        if hidden:
-            hidden = b"" if tag[: len(hidden)].lower() == hidden else hidden
-        elif match := INVISIBLE_TAG.match(tag):
-            hidden = b"/" + (match[1] or match[2]).lower()
-        else:
-            words += len(text.split())
-        if words >= MIN_TEXT_WORDS:
-            return True
-    return False

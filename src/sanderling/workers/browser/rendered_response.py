@@ -1,5 +1,6 @@
 """Rendered pages as responses and visits, and the WARC records of a page and its requests."""
 
+import hashlib
 from typing import Any
 
 from msgspec import Struct, field
@@ -8,22 +9,25 @@ from msgspec.structs import replace
 from sanderling.fetch.curl_client import build_request_headers, serialize_recorded_headers
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import HostQueue
+from sanderling.fetch.stored_body import read_stored_screenshot
 from sanderling.fetch.transport import FetchRequest, FetchResponse
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import FetchTask, Visit
 from sanderling.page_rendering import Capture, DataSource
 from sanderling.warc.packer import (
+    BLOCKS_FIELD,
     RENDERED_PREFIX,
     SCREENSHOT_PREFIX,
     HttpExchange,
     make_record_id,
+    pack_metadata,
     pack_request,
     pack_resource,
     pack_response,
 )
 from sanderling.workers.browser.render_choice import Choice
 from sanderling.workers.browser.subrequests import filter_recorded
-from sanderling.workers.browser.tab_protocol import RenderedPage
+from sanderling.workers.browser.tab_protocol import RenderCommand, RenderedPage
 
 # Kept from the HTTP response: what describes the page, not its bytes.
 KEPT_HEADERS = (
@@ -47,6 +51,20 @@ class PageJob(Struct):
     choice: Choice | None = None  # None: rendered by a setting
     sources: dict[str, DataSource] = {}  # by URL
     can_check_sources: bool = True
+
+
+def add_previous_picture(document: RenderCommand, task: FetchTask, settings: FetchSettings) -> RenderCommand:
+    """Add the screenshot of the last version to a command, to compare it with the next one."""
+    if not (settings.screenshots and settings.archive_folder and task.last_version is not None):
+        return document
+    picture, blocks = read_stored_screenshot(settings.archive_folder, task.last_version)
+    return replace(document, previous_picture=picture, previous_blocks=blocks)
+
+
+def make_storable(task: FetchTask, rendered: RenderedPage) -> FetchTask:
+    """Let the same document be stored again if its picture differs."""
+    is_same_document = rendered.visual is not None and hashlib.sha256(rendered.html).digest() == task.digest
+    return replace(task, digest=b"") if is_same_document else task
 
 
 def build_rendered_response(job: PageJob, html: bytes) -> FetchResponse:
@@ -87,7 +105,8 @@ class CapturePacker:
         start = f"{request.method} /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
         return b"".join([start, self._recorded_headers, *filter_recorded(request.headers), b"\r\n"])
 
-    def pack_screenshot(self, job: PageJob, image: bytes) -> Capture:
+    def pack_screenshot(self, job: PageJob, image: bytes, blocks: bytes) -> Capture:
+        """Pack a picture as a `resource` record, and the boxes of its blocks as a `metadata` record."""
         mime = "image/png" if image.startswith(b"\x89PNG") else "image/jpeg"
         packed = pack_resource(
             SCREENSHOT_PREFIX + job.response.request.url,
@@ -99,6 +118,10 @@ class CapturePacker:
         )
         return Capture(
             job.response.request.url, job.fetched_at, mime, 200, packed.payload_digest, packed.member,
+            pack_metadata(
+                SCREENSHOT_PREFIX + job.response.request.url, job.fetched_at, [(BLOCKS_FIELD, blocks.decode())],
+                job.record_id, self._settings.digest,
+            ).member,
             is_indexed=False,
         )  # fmt: skip
 
@@ -116,7 +139,7 @@ class CapturePacker:
         )
         captures = [self.pack_exchange(job.response, job.record_id, job.fetched_at), *job.captures]
         if rendered.screenshot:
-            captures.append(self.pack_screenshot(job, rendered.screenshot))
+            captures.append(self.pack_screenshot(job, rendered.screenshot, rendered.picture_blocks))
         fields: dict[str, Any] = {
             "response_record": packed.member,
             "record_id": job.record_id,

@@ -26,7 +26,13 @@ from sanderling.http.decoding import decode_body
 from sanderling.http.head import get_media_type, parse_head
 from sanderling.models import FetchBatch, FetchTask, Host, Outcome, Reason, Url, UrlRole, Visit
 from sanderling.urls.normalize import get_host, resolve_url
-from sanderling.workers.browser.rendered_response import CapturePacker, PageJob, build_rendered_response
+from sanderling.workers.browser.rendered_response import (  # fmt: skip
+    CapturePacker,
+    PageJob,
+    add_previous_picture,
+    build_rendered_response,
+    make_storable,
+)
 from sanderling.workers.browser.renderer import Renderer, find_chromium
 from sanderling.workers.browser.source_check import record_source
 from sanderling.workers.browser.subrequests import (
@@ -45,8 +51,7 @@ from sanderling.workers.browser.tab_protocol import (
     SubresponseCommand,
 )
 
-MAX_SUBRESPONSE_BYTES = 10_000_000
-MAX_CAPTURE_BYTES = 50_000_000  # of all responses to requests of a page
+MAX_SUBRESPONSE_BYTES, MAX_CAPTURE_BYTES = 10_000_000, 50_000_000  # of a response; of all responses of a page
 SCRIPT_TAG = re.compile(rb"<script|\son[a-z]{3,20}\s*=|javascript:", re.IGNORECASE)
 REFUSED_BY_WORKER = SubresponseCommand(0, 0, is_refused=True)
 
@@ -96,8 +101,9 @@ class RenderingLoop(FetchLoop):
         self._report = self._subrequest_report = SubrequestReport(self._name, clock)
         self._subrequest_report.refuse = self._refuse_subrequest
         config = BrowserConfig(
-            settings.user_agent, find_chromium(), max_html=settings.max_body, screenshots=settings.screenshots
-        )
+            settings.user_agent, find_chromium(), max_html=settings.max_body, screenshots=settings.screenshots,
+            allows_unsandboxed=settings.allows_unsandboxed,
+        )  # fmt: skip
         self._renderer = Renderer(config, settings.tabs, self._client.watch_descriptor, self._client.unwatch_descriptor)
         self._packer = CapturePacker(settings)
         self._cache = SubresponseCache()
@@ -154,12 +160,13 @@ class RenderingLoop(FetchLoop):
         document = self._read_document(task, response) if self._should_render(task) else None
         if document is None:
             super()._process_task(host_queue, task, response)
-            return
-        self._render(PageJob(task, host_queue, response, self._clock()), document)
+        else:
+            self._render(PageJob(task, host_queue, response, self._clock()), document)
 
     def _render(self, job: PageJob, document: RenderCommand) -> None:
         self._last_id += 1
         self._jobs[self._last_id] = job
+        document = add_previous_picture(document, job.task, self._settings)
         self._renderer.render(replace(document, page_id=self._last_id))
 
     def _should_render(self, task: FetchTask) -> bool:
@@ -171,9 +178,8 @@ class RenderingLoop(FetchLoop):
     def _read_document(self, task: FetchTask, response: FetchResponse) -> RenderCommand | None:
         """Return the document for the browser. None: there is nothing to render."""
         status, fields = parse_head(response.head_lines)
-        if classify_transport_error(response) is not None:
-            return None
-        if classify_status(status, fields, response, 0.0).outcome is not Outcome.FETCHED:
+        result = classify_transport_error(response) or classify_status(status, fields, response, 0.0)
+        if result.outcome is not Outcome.FETCHED:
             return None
         coding = decode_header(fields.get(b"content-encoding", b""))
         body, reason = decode_body(response.body, coding, self._settings.get_max_body(task.role))
@@ -279,7 +285,8 @@ class RenderingLoop(FetchLoop):
         if rendered.problem:
             self._report_problem(job, rendered)
             return
-        super()._process_task(job.host_queue, job.task, build_rendered_response(job, rendered.html))
+        task, response = make_storable(job.task, rendered), build_rendered_response(job, rendered.html)
+        super()._process_task(job.host_queue, task, response)
         self._report.visits[-1] = self._packer.finish_visit(job, self._report.visits[-1], rendered)
 
     def _report_problem(self, job: PageJob, rendered: RenderedPage) -> None:

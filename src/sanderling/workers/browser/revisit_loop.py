@@ -14,13 +14,14 @@ from sanderling.http.decoding import decode_body
 from sanderling.http.head import parse_head
 from sanderling.models import FetchTask, Outcome, Reason
 from sanderling.page_rendering import PageRendering, RenderReason
-from sanderling.workers.browser.rendered_response import KEPT_HEADERS, PageJob
+from sanderling.workers.browser.rendered_response import PageJob
 from sanderling.workers.browser.rendering_loop import MAX_SUBRESPONSE_BYTES, PendingSubrequest, RenderingLoop
 from sanderling.workers.browser.source_check import (
     SourceCheck,
     build_source_headers,
     can_check,
     compute_page_digest,
+    confirm_version,
     is_same_source,
 )
 from sanderling.workers.browser.subrequests import Subresponse, filter_response_headers
@@ -51,6 +52,8 @@ class RevisitLoop(RenderingLoop):
         if not self._may_render(task):
             self._process_as_sent(host_queue, task, response)
             return
+        if self._is_processed_as_sent(host_queue, task, response):
+            return
         job = self._refetched.pop(task.id, None)
         is_checked = job is not None
         job = replace(job, task=task, response=response) if job else PageJob(task, host_queue, response, self._clock())
@@ -63,13 +66,31 @@ class RevisitLoop(RenderingLoop):
             self._refetch(job)
         else:
             self._process_as_sent(host_queue, task, response)
-            self._attach_no_scripts(task)
+            if self._should_render(task):
+                self._attach_no_scripts(task)
+
+    def _is_processed_as_sent(self, host_queue: HostQueue, task: FetchTask, response: FetchResponse) -> bool:
+        """Process a page that looks complete, as most pages do. False: it may have to be rendered."""
+        if self._may_compare(host_queue, task) or self._template_matcher is not None:
+            return False
+        self._process_as_sent(host_queue, task, response)
+        if not self._is_complete(task):
+            self._report.visits.pop()
+            return False
+        return True
+
+    def _may_compare(self, _host_queue: HostQueue, _task: FetchTask) -> bool:
+        return True
+
+    def _is_complete(self, _task: FetchTask) -> bool:
+        return True
 
     def _needs_document(self, task: FetchTask) -> bool:
         """Return whether a page is rendered, or was not considered yet, although it is not modified."""
-        if task.rendering is None or task.rendering.is_rendered:
-            return True
-        return self._should_render(task) and task.rendering.reason is not RenderReason.NO_SCRIPTS
+        rendering = task.rendering
+        if rendering is not None and (rendering.is_rendered or rendering.reason is RenderReason.SHELL):
+            return not self._renderer.is_broken
+        return self._should_render(task) and (rendering is None or rendering.reason is not RenderReason.NO_SCRIPTS)
 
     def _attach_no_scripts(self, task: FetchTask) -> None:
         visit = self._report.visits[-1]
@@ -94,6 +115,8 @@ class RevisitLoop(RenderingLoop):
     def _can_check(self, job: PageJob, document: RenderCommand | None) -> bool:
         """Return whether the HTML is that of the stored version, and its sources can be asked."""
         rendering = job.task.rendering
+        if self._settings.screenshots:
+            return False  # a picture may differ although the document and its data are the same
         if rendering is None or not can_check(rendering, job.task, self._clock()):
             return False
         if document is not None:
@@ -168,14 +191,7 @@ class RevisitLoop(RenderingLoop):
 
     def _report_unchanged(self, job: PageJob) -> None:
         """Report a rendered page as not modified, without rendering it."""
-        response = job.response
-        _, fields = parse_head(response.head_lines)
-        kept = [b"%s: %s\r\n" % (name, fields[name]) for name in KEPT_HEADERS[:3] if name in fields]
-        conditional = response.request.conditional_headers or (b"If-None-Match: *",)
-        request = replace(response.request, conditional_headers=conditional)
-        lines = [b"HTTP/1.1 304 Not Modified\r\n", *kept, b"\r\n"]
-        confirmed = replace(response, request=request, head_lines=lines, body=b"")
-        super(RenderingLoop, self)._process_task(job.host_queue, job.task, confirmed)
+        super(RenderingLoop, self)._process_task(job.host_queue, job.task, confirm_version(job.response))
         self._report.visits[-1] = replace(self._report.visits[-1], head=b"", is_rendered=True)
 
     def _refetch(self, job: PageJob) -> None:

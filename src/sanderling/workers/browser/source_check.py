@@ -3,6 +3,7 @@
 import hashlib
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.fetch.response import build_conditional_headers, decode_validator
 from sanderling.fetch.transport import FetchResponse
@@ -10,7 +11,7 @@ from sanderling.fingerprint.fast.stable_hash import compute_stable_hash
 from sanderling.http.head import parse_head
 from sanderling.models import FetchTask
 from sanderling.page_rendering import DataSource, PageRendering
-from sanderling.workers.browser.rendered_response import PageJob
+from sanderling.workers.browser.rendered_response import KEPT_HEADERS, PageJob
 from sanderling.workers.browser.subrequests import Subresponse
 from sanderling.workers.browser.tab_protocol import Subrequest
 
@@ -36,6 +37,16 @@ class SourceCheck(Struct):
 def compute_page_digest(body: bytes) -> bytes:
     """Return a digest of the HTML as the server sent it, without volatile markup where possible."""
     return compute_stable_hash(body) or hashlib.sha256(body).digest()
+
+
+def confirm_version(response: FetchResponse) -> FetchResponse:
+    """Return a response that says that the stored version of a page is unchanged."""
+    _, fields = parse_head(response.head_lines)
+    kept = [b"%s: %s\r\n" % (name, fields[name]) for name in KEPT_HEADERS[:3] if name in fields]
+    conditional = response.request.conditional_headers or (b"If-None-Match: *",)
+    request = replace(response.request, conditional_headers=conditional)
+    lines = [b"HTTP/1.1 304 Not Modified\r\n", *kept, b"\r\n"]
+    return replace(response, request=request, head_lines=lines, body=b"")
 
 
 def can_check(rendering: PageRendering | None, task: FetchTask, now: float) -> bool:

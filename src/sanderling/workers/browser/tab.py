@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 
-from sanderling.workers.browser.page_screenshot import take_screenshot
+from msgspec.structs import replace
+
+from sanderling.workers.browser.page_screenshot import compare_pictures, find_blocks, take_screenshot
 from sanderling.workers.browser.tab_protocol import (
     BrowserConfig,
     BrowserMessage,
@@ -23,17 +25,15 @@ PAGE_TOOLS = files(__package__).joinpath("page_tools.js").read_text()
 LOAD_MORE = "|".join(files(__package__).joinpath("load_more.txt").read_text().split("\n")[:-1])  # texts of buttons
 FETCHED_KINDS = frozenset(("script", "stylesheet", "xhr", "fetch", "other"))
 PICTURE_KINDS = frozenset(("image", "font"))
-POLL_SECONDS = 0.1
-QUIET_SECONDS = 0.5  # without a change of text and links, and without a pending request
-CALL_SECONDS = 5.0  # of one call into the page
-CLOSE_SECONDS = 5.0
+POLL_SECONDS, QUIET_SECONDS = 0.1, 0.5  # quiet: without a change of text and links, and without a pending request
+LOAD_SECONDS = 10.0  # until the load event: before it, scripts may not have run; some pages have none
+CALL_SECONDS, CLOSE_SECONDS = 5.0, 5.0  # of one call into the page; of closing it
 MAX_DIALOGS = 20
 VIEWPORT = {"width": 1280, "height": 960}
-T = TypeVar("T")
 
 
 class PageStuck(Exception):
-    """The page does not answer: its script does not return."""
+    """A script of the page does not return."""
 
 
 class Tab:
@@ -133,23 +133,27 @@ class Tab:
         encoded = html.encode("utf-8", "replace")
         if len(encoded) > self._config.max_html:
             return self._build_result("too_large", f"more than {self._config.max_html} bytes after rendering")
-        screenshot = b""
-        if self._config.screenshots:
-            screenshot = await take_screenshot(self._page, VIEWPORT["width"], document["height"], self._guard)
-        return self._build_result(html=encoded, screenshot=screenshot)
+        result = self._build_result(html=encoded)
+        if not self._config.screenshots:
+            return result
+        size = VIEWPORT["width"], int(document["height"])
+        picture = await take_screenshot(self._page, *size, self._guard)
+        blocks = await find_blocks(self._page, *size, self._guard) if picture else b""
+        previous = self.command.previous_picture, self.command.previous_blocks
+        visual = await compare_pictures(self._browser, previous, (picture, blocks))
+        return replace(result, screenshot=picture, picture_blocks=blocks, visual=visual)
 
     def _build_result(
-        self, problem: str = "", detail: str = "", html: bytes = b"", redirect_url: str = "", screenshot: bytes = b""
+        self, problem: str = "", detail: str = "", html: bytes = b"", redirect_url: str = ""
     ) -> RenderedPage:
         if self._dialogs > MAX_DIALOGS:
             self._notes["many dialogs"] = None
-        seconds = time.monotonic() - self._started
-        notes, refused = tuple(self._notes), dict(self._refused)
+        seconds, notes, refused = time.monotonic() - self._started, tuple(self._notes), dict(self._refused)
         return RenderedPage(
-            self.command.page_id, problem, detail, html, redirect_url, screenshot, seconds, refused, notes
+            self.command.page_id, problem, detail, html, redirect_url, seconds=seconds, refused=refused, notes=notes
         )
 
-    async def _guard(self, call: Awaitable[T]) -> T:
+    async def _guard(self, call: Awaitable[Any]) -> Any:
         """Await a call into the page. Raises PageStuck if it does not return."""
         try:
             return await asyncio.wait_for(call, CALL_SECONDS)
@@ -173,13 +177,14 @@ class Tab:
     async def _settle(self, quiet_seconds: float) -> tuple[int, ...]:
         """Wait until text and links are still and no request is pending; return the last measurement."""
         measured: tuple[int, ...] = ()
-        quiet_since = time.monotonic()
+        quiet_since, quiet_turns = time.monotonic(), 0  # turns count, too: on a busy machine, scripts run late
         while not self._redirect_url:
             turn = time.monotonic()
-            current = await self._measure()
-            if current != measured or self._pending:
-                measured, quiet_since = current, time.monotonic()
-            elif time.monotonic() - quiet_since >= quiet_seconds:
+            current, quiet_turns = await self._measure(), quiet_turns + 1
+            is_loading = current[:1] == (0,) and turn - self._started - self._waited < LOAD_SECONDS
+            if current != measured or self._pending or is_loading:
+                measured, quiet_since, quiet_turns = current, time.monotonic(), 0
+            elif time.monotonic() - quiet_since >= quiet_seconds and quiet_turns * POLL_SECONDS >= quiet_seconds:
                 break
             if self._is_time_over():
                 self._notes["never still"] = None

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from sanderling.page_rendering import VisualChange
+
 HeaderPair = tuple[str, str]
 
 
@@ -18,6 +20,7 @@ class BrowserConfig(Struct, frozen=True):
     max_requests: int = 300  # of a page
     max_rounds: int = 10  # of scrolling, and of clicking "load more"
     screenshots: bool = False
+    allows_unsandboxed: bool = True  # False: do not start if Chromium's sandbox cannot be used
 
 
 class RenderCommand(Struct, frozen=True, tag=True):
@@ -28,6 +31,8 @@ class RenderCommand(Struct, frozen=True, tag=True):
     status: int
     headers: tuple[HeaderPair, ...]
     body: bytes
+    previous_picture: bytes = b""  # of the last version
+    previous_blocks: bytes = b""  # in that picture
 
 
 class SubresponseCommand(Struct, frozen=True, tag=True):
@@ -68,6 +73,8 @@ class RenderedPage(Struct, frozen=True, tag=True):
     html: bytes = b""
     redirect_url: str = ""  # the page's script navigated to it
     screenshot: bytes = b""
+    picture_blocks: bytes = b""
+    visual: VisualChange | None = None
     seconds: float = 0.0
     refused: dict[str, int] = {}  # refused in the browser, by kind
     notes: tuple[str, ...] = ()  # limits reached

@@ -91,5 +91,5 @@ def _import_ed25519() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise MissingExtra("signing a request to a migrant", "migrant") from None
+        raise MissingExtra("signing requests", "sign") from None
     return ed25519

@@ -1,0 +1,1 @@
+"""Search with a cache of results, and the behavior of its users."""

@@ -1,0 +1,1 @@
+"""Commands that look closer at a collection."""

@@ -1,0 +1,1 @@
+"""Import archives of other programs."""
