@@ -17,7 +17,7 @@ CORE = $(if $(COVERAGE),COVERAGE_FILE=build/coverage COVERAGE_CORE=$$($(BIN)/pyt
 PYTEST = $(CORE) $(IN_NAMESPACE) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(MEASURE)
 EXTRAS := search,documents,alerts,fields,cluster,postgresql,migrant,parquet,images,numbers,aliases,mcp,browser
 
-BUILT := pyproject.toml hatch_build.py $(wildcard src/sanderling/html/_native/*)
+BUILT := pyproject.toml hatch_build.py src/sanderling/html/native_tables.py $(wildcard src/sanderling/html/_native/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev browser crawl test check verify formatted format lint types layers commits site docs tests bench scale tables clean

@@ -1,11 +1,13 @@
 """Compile the optional C library where there is a compiler."""
 
 import os
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
@@ -13,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import sys_tags
 
 PAGES = Path("src/sanderling/html")
-SOURCES, LIBRARY = PAGES / "_native", PAGES / "_native.so"
+SOURCES, TABLES, LIBRARY = PAGES / "_native", PAGES / "native_tables.py", PAGES / "_native.so"
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -37,7 +39,7 @@ def compiled(root: Path) -> bool:
     if shutil.which(compiler) is None:
         return False
     made = (root / LIBRARY).with_suffix(".new")
-    files = sorted((root / SOURCES).glob("*.[ch]"))
+    files = [*sorted((root / SOURCES).glob("*.[ch]")), root / TABLES]
     made_of = crc32(b"".join(file.read_bytes() for file in files))  # html/native.py compares it
     options = [
         "-O3",
@@ -50,7 +52,10 @@ def compiled(root: Path) -> bool:
         str(made),
     ]
     command = [compiler, *flags, *options, *(str(file) for file in files if file.suffix == ".c")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with TemporaryDirectory() as include_dir:
+        header = runpy.run_path(str(root / TABLES))["render_header"]()
+        (Path(include_dir) / "tables.h").write_text(header)
+        done = subprocess.run([*command, "-I", include_dir], capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{SOURCES} was not compiled: {done.stderr.strip()[-400:]}", file=sys.stderr)
         return False

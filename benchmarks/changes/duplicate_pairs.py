@@ -16,8 +16,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.dedup.minhash_index import GUARANTEED_DISTANCE, MAX_DISTANCE, MinhashIndex
-from sanderling.fingerprint.minhash import BINS, compute_hamming_distance, sketch_text
+from sanderling.fingerprint.minhash import compute_hamming_distance, sketch_text
 from sanderling.fingerprint.text_hash import fingerprint_text
+from sanderling.html.native_tables import BINS
 from sanderling.html.parser import parse_html
 from sanderling.html.text import extract_raw_text
 

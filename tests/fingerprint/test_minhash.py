@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.fingerprint.minhash import (
-    BINS,
     SKETCH_SIZE,
     compute_hamming_distance,
     estimate_similarity,
@@ -13,6 +12,7 @@ from sanderling.fingerprint.minhash import (
     sketch_text,
     split_words,
 )
+from sanderling.html.native_tables import BINS
 
 FREQUENT = ["the", "of", "to", "in", "that", "it", "is", "was", "for", "on", "with", "as", "at", "by", "this"]
 

@@ -53,6 +53,12 @@ def test_library_and_python_agree_on_other_scripts(hash_text: TextHasher, text: 
     assert hash_text(text * 40) == fingerprint_text(text * 40) == fingerprint_text_in_python(text * 40)
 
 
+def test_library_and_python_split_words_at_the_same_characters(hash_text: TextHasher) -> None:
+    for first in range(0x80, 0x20000, 16):  # all scripts in use; few words, so that one difference shows
+        text = "".join(f"a{chr(code)}b" for code in range(first, first + 16) if not 0xD800 <= code < 0xE000)
+        assert hash_text(text) == fingerprint_text_in_python(text), hex(first)
+
+
 def test_empty_text_has_an_empty_sketch(hash_text: TextHasher) -> None:
     assert hash_text("") == hash_text(" \n") == fingerprint_text_in_python("")
     assert fingerprint_text("")[1] == bytes(32)

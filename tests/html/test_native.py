@@ -11,13 +11,9 @@ import pytest
 from tests.support.native_library import compiled
 from xxhash import xxh3_64_intdigest
 
-from sanderling.content import soft_404
-from sanderling.fingerprint import assets, minhash, scripts, structure
-from sanderling.html import links
 from sanderling.html import native as native_module
 from sanderling.html.native import LIBRARY_PATH, NATIVE, SOURCE_DIR, load_library
-from sanderling.html.scanned_page import ScannedElement
-from sanderling.urls import normalize
+from sanderling.html.native_tables import BLOCK_TAGS, OTHER_TAGS, TAG_KINDS, render_header
 
 
 def test_missing_or_damaged_library_is_not_loaded(tmp_path: Path) -> None:
@@ -49,53 +45,21 @@ def test_hash_equals_that_of_the_package_at_every_length(native: CDLL) -> None:
     assert [native.sanderling_xxh3(data, n) for n in lengths] == [xxh3_64_intdigest(data[:n]) for n in lengths]
 
 
-# Tables and limits in C name the Python object that they repeat.
-
-CONSTANT = re.compile(r"#define \w+ (\d+) +/\* (\w+)\.([A-Z_]+) \*/")
-PYTHON_MODULES = {
-    "links": links, "minhash": minhash, "normalize": normalize, "scripts": scripts, "soft_404": soft_404,
-}  # fmt: skip
+def test_generated_header_has_the_kinds_of_all_tags() -> None:
+    kinds = dict(re.findall(r"X\((\w+), ([\w |]+)\)", render_header()))
+    assert {tag for tag, kind in kinds.items() if "BLOCK" in kind.split(" | ")} == set(BLOCK_TAGS)
+    assert {*kinds} == {*OTHER_TAGS, *(tag for tags in TAG_KINDS.values() for tag in tags)}
 
 
-def read_c(name: str) -> str:
-    return (SOURCE_DIR / name).read_text()
+def test_build_of_other_lists_makes_the_library_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = compiled(tmp_path, ["-O1"])
+    other = tmp_path / "native_tables.py"
+    other.write_bytes(native_module.TABLES_PATH.read_bytes().replace(b"MAX_ANCHOR = 200", b"MAX_ANCHOR = 201"))
+    monkeypatch.setattr(native_module, "TABLES_PATH", other)
+    assert load_library(library) is None
 
 
-def read_c_table(file: str, name: str) -> list[str]:
-    """Return the strings of a table."""
-    table = read_c(file).partition(f"{name}[] = {{")[2].partition("};")[0]
-    return re.findall(r'"([^"]*)"', table)
-
-
-def test_limits_equal_those_in_python() -> None:
-    found = [match for file in SOURCE_DIR.glob("*.[ch]") for match in CONSTANT.findall(file.read_text())]
-    assert {f"{module}.{name}": int(value) for value, module, name in found} == {
-        f"{module}.{name}": getattr(PYTHON_MODULES[module], name) for _, module, name in found
-    }
-    assert len(found) >= 7
-
-
-def test_tables_of_scripts_and_images_equal_those_in_python() -> None:
-    assert tuple(read_c_table("script_code.c", "data_script_types")) == scripts.DATA_SCRIPT_TYPES
-    names = re.findall(r"\(\?:([a-z|]+)\)", assets.IMAGE_ID_PARAMETER.pattern)[0].split("|")
-    assert sorted(read_c_table("attribute_values.c", "image_parameters")) == sorted(f"{name}=" for name in names)
-
-
-def test_block_tags_equal_those_of_the_structure_fingerprint() -> None:
-    kinds = dict(re.findall(r"X\((\w+), ([\w |]+)\)", read_c("tags.h").partition("#define TAGS(X)")[2]))
-    assert {tag for tag, kind in kinds.items() if "BLOCK" in kind.split(" | ")} == set(structure.BLOCK_TAGS)
-
-
-def test_attributes_are_in_the_order_of_a_scanned_element() -> None:
-    text = read_c("tags.h").partition("#define ATTRIBUTES(X)")[2].partition("#define")[0]
-    metadata = re.findall(r"X\((\w+),", text)[: len(ScannedElement._fields) - 3]
-    assert tuple(metadata) == ScannedElement._fields[3:]
-
-
-def test_character_references_equal_those_of_the_standard() -> None:
-    source = read_c("character_references.c")
-    latin = "".join(re.findall(r'"([^"]*)"', source.partition("LATIN[] =")[2].partition(";")[0])).split()
-    named = {name: int(code) for name, code in re.findall(r'\{"(\w+)", (\d+)\}', source)}
-    named |= {name: 160 + number for number, name in enumerate(latin)}
-    assert {name: chr(code) for name, code in named.items()} == {name: html5[f"{name};"] for name in named}
-    assert len(named) > 250
+def test_character_references_are_those_of_the_standard() -> None:
+    rows = re.findall(r'\{"(\w+)", (\d+), ([01])\}', render_header())
+    assert {name: chr(int(code)) for name, code, _ in rows} == {name: html5[f"{name};"] for name, _, _ in rows}
+    assert {name for name, _, is_legacy in rows if is_legacy == "1"} == {name for name in html5 if name[-1] != ";"}

@@ -11,6 +11,7 @@ from textwrap import dedent
 import pytest
 
 from sanderling.html.native import SOURCE_DIR, compute_checksum, load_library
+from sanderling.html.native_tables import render_header
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
@@ -23,7 +24,9 @@ def compiled(folder: Path, flags: Sequence[str]) -> Path:
     library = folder / "made.so"
     sources = map(str, SOURCE_DIR.glob("*.c"))
     made_of = f"-DSOURCE_CHECKSUM={compute_checksum(SOURCE_DIR)}u"
-    subprocess.run([compiler, *STRICT, *flags, made_of, "-shared", "-fPIC", "-o", str(library), *sources], check=True)
+    (folder / "tables.h").write_text(render_header())
+    options = [*STRICT, *flags, made_of, f"-I{folder}", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run([compiler, *options, *sources], check=True)
     return library
 
 

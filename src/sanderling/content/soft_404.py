@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cache
 
 from sanderling.content.word_lists import load_patterns
+from sanderling.html.native_tables import MAX_NOTICE_LENGTH
 from sanderling.html.parser import Document
 from sanderling.html.text import render_text
 
@@ -25,7 +26,6 @@ VISIBLE_ELEMENT_PATTERN = (
     rb"<(?:script|img|svg|picture|i?frame|object|embed|video|audio|canvas|input|meta[^>]{1,200}refresh)\b"
 )
 PASSWORD_FIELD = 'input[type="password" i]'
-MAX_NOTICE_LENGTH = 4000  # characters
 NOT_FOUND, OUTAGE, LOGIN = ("not_found",), ("downtime", "error", "challenge"), ("login",)
 
 

@@ -33,9 +33,10 @@ from sanderling.fingerprint.fast.stable_hash import HASHED_CHARSET, compute_stab
 from sanderling.frontier.ordering.topic import Topic, TopicScorer, pack_relevance
 from sanderling.html.form_fields import pack_form_page
 from sanderling.html.links import PageMetadata, add_anchor_links, extract_head, extract_metadata
+from sanderling.html.native_tables import IGNORED_META_NAMES
 from sanderling.html.parser import Document, is_html, parse_charset, parse_html
 from sanderling.html.robots_meta import parse_robots_tag, parse_unavailable_after
-from sanderling.html.scanned_page import IGNORED_META_NAMES, ScanResult
+from sanderling.html.scanned_page import ScanResult
 from sanderling.html.script_built import looks_built_by_scripts
 from sanderling.http.decoding import decode_body
 from sanderling.http.head import HeaderFields, get_media_type, parse_head
@@ -61,8 +62,7 @@ class FingerprintInput(Struct, frozen=True):
 Fingerprinter = Callable[[Document | ScanResult, FingerprintInput], PageFingerprints]
 """Compute the fingerprints of a page; a changed page is passed as a document tree."""
 
-VisitFields = dict[str, Any]
-"""Fields of a `Visit` by name."""
+VisitFields = dict[str, Any]  # fields of a `Visit` by name
 
 UNCHANGED_DETAIL = "unchanged"
 MAX_CHARSET_LENGTH = 40

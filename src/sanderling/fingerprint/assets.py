@@ -10,6 +10,7 @@ from unicodedata import category
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.content.volatile.strip import strip_build_id, strip_volatile_text
+from sanderling.html.native_tables import IMAGE_ID_PARAMETERS
 from sanderling.html.parser import Document, Element, get_attribute_values
 from sanderling.html.text import normalize_text
 
@@ -27,7 +28,7 @@ PRESENTATIONAL_TAGS, PRESENTATIONAL_ATTRIBUTES = (
 LAZY_SOURCE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "data-srcset")
 # In order of preference: with lazy loading, `src` is a placeholder.
 IMAGE_SOURCE_ATTRIBUTES = (*LAZY_SOURCE_ATTRIBUTES[:3], "src", "srcset", LAZY_SOURCE_ATTRIBUTES[3])
-IMAGE_ID_PARAMETER = re.compile(r"[?&;](?:id|file|src|url|img|image|photo|picture|pic|path)=[^&#;]*", re.IGNORECASE)
+IMAGE_ID_PARAMETER = re.compile(rf"[?&;](?:{'|'.join(IMAGE_ID_PARAMETERS)})[^&#;]*", re.IGNORECASE)
 HEX_RUN = re.compile(r"[0-9a-f]{8,}", re.IGNORECASE)  # in the name of an image
 HEX_DIGEST = re.compile(r"[0-9a-f]{16,}")  # in a class name
 IMAGE_SIZE = re.compile(  # gull-300x200.jpg, gull@2x.jpg, /w_300,h_200/gull.jpg

@@ -16,13 +16,10 @@ from collections.abc import Sequence
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-BINS = 256  # one bit of the sketch each
+from sanderling.html.native_tables import BINS, GOLDEN_RATIO, MAX_DISTINCT_SHINGLES, MAX_REHASHES, SHINGLE_WORDS
+
 SKETCH_SIZE = BINS // 8  # bytes of a sketch
-SHINGLE_WORDS = 5
 EMPTY_BIN = (1 << 64) - 1  # the value of a bin without a shingle
-GOLDEN_RATIO = 0x9E3779B97F4A7C15
-MAX_REHASHES = 1 << 16  # after which bins stay empty; filling all bins takes about 256 ln 256 = 1,420 hashes
-MAX_DISTINCT_SHINGLES = 4096  # hashed again; a longer text has a shingle in every bin
 WORD_CHARACTERS = (string.ascii_lowercase + string.digits).encode()
 ASCII_WORD_TABLE = bytes(c if c in WORD_CHARACTERS else ord(" ") for c in range(256))
 LOWERCASE_TABLE = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())

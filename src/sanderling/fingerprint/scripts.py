@@ -7,16 +7,18 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from sanderling.content.volatile.strip import HEX_OR_NUMBER, strip_build_id, strip_volatile_text
 from sanderling.fingerprint.assets import HEX_DIGEST, MAX_CACHED_NAMES, MAX_LINKS, MAX_TITLE_LENGTH, hash_string
+from sanderling.html.native_tables import (
+    CODE_PUNCTUATION,
+    DATA_SCRIPT_TYPES,
+    MAX_IDENTIFIER_CODE_SIZE,
+    MAX_SCRIPT_LENGTH,
+    NUMBER_CHARACTERS,
+)
 from sanderling.html.parser import Document, Element
 
-MAX_SCRIPT_LENGTH = 200_000  # characters hashed of one inline script
 MAX_OPTIONS = 1_000  # <option> elements hashed per page
 VISIBLE_VALUE_TYPES = ("submit", "button", "reset", "radio", "checkbox", "text", "search")  # other values are tokens
-CODE_PUNCTUATION = bytes(
-    set(range(33, 127)) - set(b"+/=-_%") - set(range(48, 58)) - set(range(65, 91)) - set(range(97, 123))
-)
 NON_PUNCTUATION = bytes(set(range(256)) - set(CODE_PUNCTUATION))
-DATA_SCRIPT_TYPES = ("application/json", "application/ld+json", "text/json", "importmap", "speculationrules")
 COMMON_EVENTS = (
     "click",
     "load",
@@ -37,10 +39,8 @@ HANDLERS_BY_TAG = {  # events searched on these tags only: finding elements by t
     "body": ("onunload", "onbeforeunload", "onresize", "onscroll"),
 }
 FRAME_SOURCE_ATTRIBUTES = {"iframe": "src", "frame": "src", "embed": "src", "object": "data", "applet": "code"}
-MAX_IDENTIFIER_CODE_SIZE = 4_000  # in bytes; of longer code only the punctuation is hashed, not identifiers
 # Strings in code. An escaped quote starts no match: searching the end of each of thousands would be quadratic.
 STRING_LITERAL = re.compile(rb"(?<!\\)(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+')", re.DOTALL)
-NUMBER_CHARACTERS = b"0123456789. \t\r\n\f"  # numbers and white space in code
 
 
 def hash_scripts(tree: Document) -> set[int]:

@@ -11,17 +11,13 @@ from itertools import pairwise
 
 from xxhash import xxh32_digest
 
+from sanderling.html.native_tables import BLOCK_TAGS
 from sanderling.html.parser import Document
 from sanderling.html.scanned_page import ScanResult
 
 HEAD_BLOCKS, TAIL_BLOCKS = 50, 14  # blocks kept at the start and end of a page
 GAP_CODE = b"\0\0"
 MAX_CACHED_CODES = 50_000
-BLOCK_TAGS = (
-    *("body", "main", "article", "section", "div", "nav", "header", "footer", "aside", "form", "fieldset"),
-    *("table", "ul", "ol", "dl", "pre", "blockquote", "figure", "svg", "iframe", "hr"),
-    *("h1", "h2", "h3", "h4", "h5", "h6"),
-)
 NUMBER_SUFFIX = re.compile(r"[:0-9].*")
 
 

@@ -8,15 +8,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.html.meta_refresh import parse_refresh_target
+from sanderling.html.native_tables import MAX_ANCHOR, ScannedElement
 from sanderling.html.parser import Document, Element, Namespace
-from sanderling.html.scanned_page import ScannedElement, ScanResult
+from sanderling.html.scanned_page import ScanResult
 from sanderling.html.tag_tree import get_tag_path
 from sanderling.html.text import get_single_line_text
 from sanderling.http.content_type import parse_mime_type
 
 MAX_LINKS = 10_000  # per page; further links are only counted
 MAX_TITLE = 500
-MAX_ANCHOR = 200
 
 HEAD_TAGS = ("title", "meta", "link", "area", "iframe", "frame")  # searched one tag at a time: a native, fast lookup
 HEAD_TAG_ORDER = {tag: order for order, tag in enumerate(HEAD_TAGS)}

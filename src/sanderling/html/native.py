@@ -1,6 +1,7 @@
 """Load the optional C library compiled from `_native/` by hatch_build.py.
 
-Every function in it has a slower Python equivalent with the same results.
+Every function in it has a slower Python equivalent with the same results. Lists and limits that both use are in
+`native_tables.py`.
 """
 
 import ctypes
@@ -9,6 +10,7 @@ from pathlib import Path
 from zlib import crc32
 
 SOURCE_DIR = Path(__file__).with_name("_native")
+TABLES_PATH = Path(__file__).with_name("native_tables.py")
 LIBRARY_PATH = Path(__file__).with_name("_native.so")
 
 
@@ -24,7 +26,8 @@ def load_library(path: Path = LIBRARY_PATH) -> ctypes.CDLL | None:
 
 def compute_checksum(sources: Path) -> int:
     """Return the CRC-32 of the sources, which detects a stale library."""
-    return crc32(b"".join(source.read_bytes() for source in sorted(sources.glob("*.[ch]"))))
+    files = [*sorted(sources.glob("*.[ch]")), TABLES_PATH]
+    return crc32(b"".join(file.read_bytes() for file in files))
 
 
 NATIVE = load_library()

@@ -1,39 +1,12 @@
 """Data model of the fast scan: a page without a tree."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from msgspec import Struct
 
+from sanderling.html.native_tables import ScannedElement
+
 FIELD_END = "\0"
-IGNORED_META_NAMES = (
-    "viewport",
-    "generator",
-)  # meta elements that the scan skips; a crawler with such a user agent needs a tree
-
-
-class ScannedElement(NamedTuple):
-    """An element with metadata or a link; missing attributes are empty."""
-
-    tag: str
-    is_in_noscript: str  # "1" inside <noscript>, else ""
-    text: str
-    href: str
-    rel: str
-    type: str
-    hreflang: str
-    media: str
-    name: str
-    content: str
-    http_equiv: str
-    src: str
-    alt: str
-
-    def attr(self, name: str) -> str:
-        return self[_FIELD_INDEXES[name]]
-
-
-_FIELD_INDEXES = {name.replace("_", "-"): place for place, name in enumerate(ScannedElement._fields)}
 
 
 class ScanResult(Struct, frozen=True):

@@ -7,6 +7,7 @@ from unicodedata import is_normalized, normalize
 from turbohtml import Node, PlainText, Text
 from xxhash import xxh3_64_digest
 
+from sanderling.html.native_tables import INVISIBLE_CHARS, LINE_BREAK_TAGS
 from sanderling.html.parser import Document, Element, Namespace
 
 LABEL_ATTRIBUTE = f"sanderling-{token_hex(8)}"  # random, so that no page can contain it
@@ -25,21 +26,12 @@ BLOCK_SELECTOR = (
 )
 INLINE_WITH_BLOCKS = f":is({INLINE_SELECTOR}):has(> :is({BLOCK_SELECTOR}))"
 INLINE_TAGS = frozenset(INLINE_SELECTOR.split(","))
-LINE_BREAK_TAGS = frozenset(  # must equal `is_line_breaking` in _native/page.h
-    (
-        *("br", "hr", "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
-        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),
-        *("address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "fieldset", "footer"),
-        *("form", "header", "hgroup", "main", "menu", "nav", "search", "section", "summary"),
-    )
-)
 LINE_SEPARATOR = " "
 WHITESPACE = " \n\t\r\f"
 CELL_TAGS = ("td", "th")  # old layouts put the whole page into a cell
 HIDDEN_TAGS = ("script", "style", "template", "noscript")
 UNRENDERED_TAGS = ("script", "style", "title")  # never rendered
 BLANK_BYTES = b" \t\r\x0b\x0c"
-INVISIBLE_CHARS = "\u00a0\u200b"  # each costs a search; the others rarely change
 RARE_INVISIBLE_CHARS = "\u202f\u2009\u3000\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u00b6"  # U+00B6: heading anchor
 RARE_INVISIBLE_CHARS += (
     "\u061c\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufe0e\ufe0f"  # text direction and variation selectors

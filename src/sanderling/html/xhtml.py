@@ -7,17 +7,10 @@ namespace and is well-formed XML; headers are not used, because the archive may 
 import re
 from xml.parsers.expat import ExpatError, ParserCreate
 
-XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
-NAMESPACE_SEARCH_BYTES = 2048  # the namespace must be within these bytes
+from sanderling.html.native_tables import NAMESPACE_SEARCH_BYTES, RAW_TEXT_TAGS, VOID_TAGS, XHTML_NAMESPACE
+
 SINGLE_BYTE_ENCODING = "iso-8859-1"  # every byte is a character, so tags are found whatever the real encoding is
 UTF8_BOM = b"\xef\xbb\xbf"
-VOID_TAGS = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
-)
-
-RAW_TEXT_TAGS = frozenset(("script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp"))
-"""Elements whose content is not markup in HTML; they end at their end tag."""
-
 # A self-closed raw text element. Matching the first letter separately is twice as fast.
 _search_self_closed_raw_text = re.compile(
     rb"<[stinx](?:cript|tyle|itle|extarea|frame|oframes|oembed|mp)\b[^<>]*/>"

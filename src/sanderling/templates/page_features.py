@@ -12,7 +12,8 @@ from urllib.parse import unquote
 from msgspec import Struct
 from xxhash import xxh64_intdigest
 
-from sanderling.fingerprint.structure import BLOCK_TAGS, build_pair_feature, decode_features, encode_blocks
+from sanderling.fingerprint.structure import build_pair_feature, decode_features, encode_blocks
+from sanderling.html.native_tables import BLOCK_TAGS
 from sanderling.html.parser import Document
 from sanderling.urls.tokens import WORD, split_path
 

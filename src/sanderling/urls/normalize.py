@@ -11,11 +11,12 @@ from functools import lru_cache
 import ada_url
 from msgspec import Struct
 
+from sanderling.html.native_tables import MAX_URL_LENGTH
 from sanderling.models import Host, Reason, Url
 from sanderling.urls.query_encoding import encode_query
 
 KEY_VERSION = 1  # increment if the rules below change, and migrate all stored keys
-LENGTH_LIMIT = 2083  # characters of the request URL; limit of Internet Explorer
+LENGTH_LIMIT = MAX_URL_LENGTH
 RAW_LIMIT = 4 * LENGTH_LIMIT  # longer strings are not parsed; includes fragments and white space, which are removed
 
 

@@ -7,11 +7,12 @@ same result.
 import ctypes
 from collections.abc import Callable
 
-from sanderling.content.soft_404 import MAX_NOTICE_LENGTH, may_be_soft_error
+from sanderling.content.soft_404 import may_be_soft_error
 from sanderling.fingerprint.text_hash import NATIVE_OK, NativeHashes, fingerprint_text_in_python, pack_native_hashes
 from sanderling.html.declared_encoding import find_declared_encoding
 from sanderling.html.native import NATIVE
-from sanderling.html.scanned_page import FIELD_END, ScannedElement, ScanResult
+from sanderling.html.native_tables import MAX_NOTICE_LENGTH, ScannedElement
+from sanderling.html.scanned_page import FIELD_END, ScanResult
 from sanderling.html.text import MAX_TEXT
 
 MAX_FIELDS = 100_000  # of all elements; a tree takes less memory than more

@@ -8,21 +8,14 @@ from sanderling.content.volatile.strip import strip_build_id
 from sanderling.fingerprint.assets import normalize_image_source
 from sanderling.fingerprint.link_targets import normalize_href
 from sanderling.fingerprint.tooltip_lines import find_address
+from sanderling.html.native_tables import FINGERPRINTED_ATTRIBUTES
 
 ATTRIBUTE_VALUE = rb"(?>\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)"
 MATCH_TAG = re.compile(
     rb"/?[a-zA-Z][^\s/>\"'=]*+(?>[\s/]++[^\s\"'=>/]++(?>\s*+=\s*+" + ATTRIBUTE_VALUE + rb")?)*+[\s/]*+"
 ).fullmatch  # possessive: linear time on any input
 DISPLAY_ATTRIBUTES = (b"class", b"style", b"role", b"hidden")
-FINGERPRINTED_ATTRIBUTES = frozenset(
-    (
-        *(b"id", b"class", b"style", b"role", b"hidden", b"href", b"src", b"srcset", b"alt", b"width", b"height"),
-        *(b"poster", b"rel", b"method", b"action", b"name", b"type", b"value", b"placeholder", b"checked", b"selected"),
-        *(b"bgcolor", b"background", b"color", b"face", b"size", b"border", b"code", b"data", b"data-src"),
-        *(b"data-original", b"data-lazy-src", b"data-srcset", b"d", b"xlink:href", b"aria-controls", b"aria-expanded"),
-        b"title",
-    )
-)  # attributes that can affect a fingerprint on some tag, besides event handlers
+FINGERPRINTED_NAMES = frozenset(map(str.encode, FINGERPRINTED_ATTRIBUTES))
 ATTRIBUTE_PATTERN = re.compile(rb"([^\s=>\"'/]++)(?:\s*+=\s*+(" + ATTRIBUTE_VALUE + rb"))?")
 REMOVE_IGNORED_ATTRIBUTES = re.compile(
     rb"\s(?:(?:content|nonce|integrity|data-(?!src|original|lazy)[\w-]*|aria-(?!controls|expanded)[\w-]*)=\"[^\"]*\""
@@ -77,7 +70,7 @@ def normalize_tag(tag: bytes) -> bytes:
 
 
 def _select_attributes(tag_name: bytes, attributes: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    known = [(key, value) for key, value in attributes if key in FINGERPRINTED_ATTRIBUTES or key.startswith(b"on")]
+    known = [(key, value) for key, value in attributes if key in FINGERPRINTED_NAMES or key.startswith(b"on")]
     match tag_name:
         case b"meta" | b"script":  # scripts are compared separately
             return [(key, value) for key, value in known if key in DISPLAY_ATTRIBUTES or key.startswith(b"on")]

@@ -15,14 +15,13 @@ from msgspec import Struct
 from turbohtml import Text, unescape
 
 from sanderling.fingerprint.fast.tag_compare import MATCH_TAG
+from sanderling.html.native_tables import VOID_TAGS
 from sanderling.html.parser import Document, Element
 
 WHITESPACE = b" \t\n\f"
 SPECIAL_TEXT_TAGS = frozenset(
     ("title", "option", "template", "script", "style")
 )  # their text is fingerprinted in other ways
-VOID_TAGS = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
-
 FIND_NUMERIC_REFERENCES = re.compile(r"&#[xX]?[0-9a-fA-F]+;?").findall
 GET_FIRST_CHILD, GET_NEXT_SIBLING = itemgetter(0), attrgetter("next_sibling")
 

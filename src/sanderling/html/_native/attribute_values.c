@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-static const char *const image_parameters[] = {
-    /* assets.IMAGE_ID_PARAMETER */
-    "id=", "file=", "src=", "url=", "img=", "image=", "photo=", "picture=", "pic=", "path="};
+static const char *const image_parameters[] = {IMAGE_ID_PARAMETERS};
 
 /* Return the first of three bytes, or the end. */
 static const uint8_t *find_any(Span value, uint8_t first, uint8_t second, uint8_t third) {

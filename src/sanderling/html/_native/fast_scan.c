@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_COUNTED_CHARACTERS 4096 /* more than soft_404.MAX_NOTICE_LENGTH */
-
 enum { FALLBACK, SCANNED };
 
 static int needs_attributes(int tag) {
@@ -125,7 +123,7 @@ static int append_fields(Page *page) {
 /* Count characters without whitespace, of which a tree may have less, up to a maximum. */
 static uint64_t count_characters(const Buffer *text) {
     uint64_t character_count = 0;
-    for (size_t i = 0; i < text->size && character_count <= MAX_COUNTED_CHARACTERS; i++)
+    for (size_t i = 0; i < text->size && character_count <= MAX_NOTICE_LENGTH; i++)
         character_count += ((text->start[i] & 0xC0) != 0x80) & (text->start[i] > ' ');
     return character_count;
 }

@@ -4,13 +4,13 @@
  * caller resolves the others with its URL parser and calls again. */
 
 #include "native.h"
+#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SLOTS 8192          /* a power of two */
 #define MAX_LINKS 4000      /* per page; with more, the caller does it */
-#define MAX_URL 2083        /* normalize.LENGTH_LIMIT */
 #define MAX_HEADER_BYTES 16 /* MessagePack headers of a link */
 
 enum { IN_PATH = 1, IN_QUERY = 2, IN_SCHEME = 4, LETTER = 8 };
@@ -186,7 +186,7 @@ static int resolve_simple(Resolver *resolver, Bytes href, Bytes *url) {
     size_t scheme = find_scheme(href), origin_size = resolver->origin_size, start = prefix.size;
     if (scheme && !is_http(href.start, scheme))
         return NOT_HTTP;
-    if (href.size > MAX_URL)
+    if (href.size > MAX_URL_LENGTH)
         return NOT_SIMPLE;
     if (scheme) {
         int is_same_origin = href.size > origin_size && !memcmp(href.start, prefix.start, origin_size) &&
@@ -201,7 +201,7 @@ static int resolve_simple(Resolver *resolver, Bytes href, Bytes *url) {
         start = parent_folder(resolver, start);
     if (is_rooted)
         start = origin_size;
-    if (!is_simple_path(&href, is_rooted) || start + href.size > MAX_URL)
+    if (!is_simple_path(&href, is_rooted) || start + href.size > MAX_URL_LENGTH)
         return NOT_SIMPLE;
     *url = (Bytes){resolver->urls.start + resolver->urls.size, start + href.size};
     return append_bytes(&resolver->urls, prefix.start, start) && append_bytes(&resolver->urls, href.start, href.size)

@@ -63,11 +63,7 @@ static inline int tag_kind(int tag) { return tags[tag].kind; }
 /* `html` is at the bottom, so there always is a current element. */
 static inline int current_tag(const Page *page) { return page->open_elements[page->open_count - 1]; }
 
-/* Must equal text.LINE_BREAK_TAGS. */
-static inline int is_line_breaking(int tag) {
-    return tag_kind(tag) & (ENDS_P | HEADING | TABLE_PART | TABLE_CELL) || tag == T_br || tag == T_li ||
-            tag == T_dd || tag == T_dt;
-}
+static inline int is_line_breaking(int tag) { return tag_kind(tag) & LINE_BREAKING; }
 
 static inline int is_in_svg(const Page *page) { return current_tag(page) == T_svg ||
         tag_kind(current_tag(page)) & SVG_ELEMENT; }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MAX_ANCHOR 200 /* links.MAX_ANCHOR */
+static const char *const ignored_meta_names[] = {IGNORED_META_NAMES};
 
 static int end_field(Buffer *to) { return to->fields++, append_bytes(to, (const uint8_t *)"", 1); }
 
@@ -171,6 +171,13 @@ static int equals_word(Span value, const char *word) {
     return at && at == value.end && !*word;
 }
 
+static int is_ignored_meta(Span name) {
+    for (size_t i = 0; i < sizeof ignored_meta_names / sizeof *ignored_meta_names; i++)
+        if (equals_word(name, ignored_meta_names[i]))
+            return 1;
+    return 0;
+}
+
 /* Return whether an element is irrelevant: a base without href, a style sheet, the viewport. */
 static int is_skipped(const TagToken *start) {
     const Span *values = start->values;
@@ -184,8 +191,7 @@ static int is_skipped(const TagToken *start) {
             return !values[A_name].start &&
                    (equals_word(values[A_http_equiv], "content-type") ||
                            equals_word(values[A_http_equiv], "x-ua-compatible"));
-        return !values[A_name].start || equals_word(values[A_name], "viewport") ||
-                equals_word(values[A_name], "generator");
+        return !values[A_name].start || is_ignored_meta(values[A_name]);
     default:
         return 0;
     }

@@ -4,20 +4,16 @@
 
 #include <string.h>
 
-#define MAX_IDENTIFIER_CODE_SIZE 4000 /* scripts.MAX_IDENTIFIER_CODE_SIZE */
-#define MAX_SCRIPT_LENGTH 200000      /* scripts.MAX_SCRIPT_LENGTH */
-
-static const char *const data_script_types[] = {
-    /* scripts.DATA_SCRIPT_TYPES */
-    "application/json", "application/ld+json", "text/json", "importmap", "speculationrules"};
+static const char *const data_script_types[] = {DATA_SCRIPT_TYPES};
 
 static uint8_t is_punctuation[256], is_identifier[256];
 
 void init_script_code(void) {
-    for (int c = 0; c < 256; c++) {
-        is_punctuation[c] = c > 32 && c < 127 && !is_alpha((uint8_t)c) && !is_digit((uint8_t)c) && !strchr("+/=-_%", c);
-        is_identifier[c] = !is_digit((uint8_t)c) && !(c && strchr(". \t\r\n\f", c));
+    for (int c = 1; c < 256; c++) {
+        is_punctuation[c] = strchr(CODE_PUNCTUATION, c) != NULL;
+        is_identifier[c] = !strchr(NUMBER_CHARACTERS, c);
     }
+    is_identifier[0] = 1;
 }
 
 /* Skip a string literal; NULL if it has no end. */

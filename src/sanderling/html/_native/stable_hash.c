@@ -11,30 +11,14 @@
 #define SLOTS 256         /* a power of two */
 #define MAX_ATTRIBUTES 32 /* per tag; with more, all are kept */
 #define UNKNOWN_DEPTH (1 << 30)
-#define NAMESPACE "http://www.w3.org/1999/xhtml" /* xhtml.XHTML_NAMESPACE, within xhtml.NAMESPACE_SEARCH_BYTES */
-#define NAMESPACE_SEARCH_BYTES 2048
-
-/* Roles of attributes: relevant for fingerprints on any tag (tag_compare.FINGERPRINTED_ATTRIBUTES), for the parser,
- * or for the charset. */
+/* Roles of attributes that are relevant for fingerprints on some tag, for the parser, or for the charset. */
 enum { IGNORED, VISIBLE, STYLING, ID, PRESENCE, HREF, SRC, ACTION, TYPE, REL, VALUE, TOOLTIP, CHARSET, CONTENT };
 
 static const struct {
     const char *name;
     uint8_t role;
-} attributes[] = {
-    {"id", ID}, {"class", STYLING}, {"style", STYLING}, {"role", STYLING}, {"hidden", STYLING}, {"href", HREF},
-    {"src", SRC}, {"srcset", VISIBLE}, {"alt", VISIBLE}, {"width", VISIBLE}, {"height", VISIBLE}, {"poster", VISIBLE},
-    {"rel", REL}, {"method", VISIBLE}, {"action", ACTION}, {"name", VISIBLE}, {"type", TYPE}, {"value", VALUE},
-    {"placeholder", VISIBLE}, {"checked", VISIBLE}, {"selected", VISIBLE}, {"bgcolor", VISIBLE},
-    {"background", VISIBLE}, {"color", VISIBLE}, {"face", VISIBLE}, {"size", VISIBLE}, {"border", VISIBLE},
-    {"code", VISIBLE}, {"data", VISIBLE}, {"data-src", VISIBLE}, {"data-original", VISIBLE},
-    {"data-lazy-src", VISIBLE}, {"data-srcset", VISIBLE}, {"d", VISIBLE}, {"xlink:href", VISIBLE},
-    {"aria-controls", PRESENCE}, {"aria-expanded", PRESENCE}, {"title", TOOLTIP}, {"encoding", VISIBLE}, {"xmlns", VISIBLE},
-    {"charset", CHARSET}, {"http-equiv", CHARSET}, {"content", CONTENT},
-};
+} attributes[] = {ATTRIBUTE_ROLES};
 
-static const uint8_t raw_tags[] = {
-    T_script, T_style, T_title, T_textarea, T_iframe, T_xmp, T_noembed, T_noframes, T_plaintext};
 static const uint8_t relevant_tags[] = {
     T_a,    T_img,   T_pre,    T_svg,    T_math,    T_meta,     T_link,   T_input,
     T_form, T_embed, T_object, T_applet, T_marquee, T_template, T_select, T_table, T_frameset};
@@ -43,7 +27,7 @@ static const uint8_t relevant_tags[] = {
 static const char *const integration_points[] = {"foreignobject", "desc", "annotation-xml", "mi", "mo", "mn", "ms",
         "mtext"};
 
-static uint8_t slots[SLOTS], is_raw[T_count];
+static uint8_t slots[SLOTS];
 static uint16_t name_lengths[32]; /* bit set of the lengths of relevant tag names, by first letter */
 
 /* Cheap hash of a name by its ends and length: most names are irrelevant. */
@@ -76,11 +60,9 @@ void init_stable_hash(void) {
         slots[at] = (uint8_t)(i + 1);
     }
     memset(name_lengths, 0, sizeof name_lengths);
-    for (size_t i = 0; i < sizeof raw_tags + sizeof relevant_tags; i++) {
-        int tag = i < sizeof raw_tags ? raw_tags[i] : relevant_tags[i - sizeof raw_tags];
-        is_raw[tag] = i < sizeof raw_tags;
-        name_lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name));
-    }
+    for (int tag = 1; tag < T_count; tag++)
+        if (tag_kind(tag) & RAW_TEXT || memchr(relevant_tags, tag, sizeof relevant_tags))
+            name_lengths[tags[tag].name[0] & 31] |= (uint16_t)(1 << strlen(tags[tag].name));
     init_script_code();
 }
 
@@ -327,7 +309,7 @@ static int process_tag(Hasher *hasher, int is_end) {
     if (context.tag == T_frameset) /* inside, a parser accepts only frames */
         return 0;
     track_nesting(hasher, name, context.tag, is_end, is_empty);
-    return is_end || !is_raw[context.tag] || strip_raw_text(hasher, &context, is_empty);
+    return is_end || !(tag_kind(context.tag) & RAW_TEXT) || strip_raw_text(hasher, &context, is_empty);
 }
 
 /* Process markup after its "<". */
@@ -367,7 +349,7 @@ EXPORT int sanderling_stable_hash(const uint8_t *body, size_t length, uint64_t *
     hasher.state = hasher.size = 0;
     hasher.foreign_depth = hasher.foreign_root = hasher.pre_depth = 0;
     hasher.is_xml = contains_word((Span){body, body + (length < NAMESPACE_SEARCH_BYTES ? length
-            : NAMESPACE_SEARCH_BYTES)}, NAMESPACE);
+            : NAMESPACE_SEARCH_BYTES)}, XHTML_NAMESPACE);
     while (hasher.at < hasher.end) {
         const uint8_t *next = memchr(hasher.at, '<', (size_t)(hasher.end - hasher.at));
         hasher.at = next ? next + 1 : hasher.end;

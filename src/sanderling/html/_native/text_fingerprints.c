@@ -1,15 +1,11 @@
 /* Compute the hash and the MinHash sketch of a text. Must equal html/text.py and fingerprint/minhash.py bit by bit. */
 
 #include "native.h"
+#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHINGLE_WORDS 5 /* minhash.SHINGLE_WORDS */
-#define BINS 256        /* minhash.BINS */
-#define MAX_REHASHES (1 << 16)
-#define MAX_DISTINCT_SHINGLES 4096 /* minhash.MAX_DISTINCT_SHINGLES */
-#define GOLDEN_RATIO UINT64_C(0x9E3779B97F4A7C15)
 #define EMPTY_BIN UINT64_MAX
 
 enum { SEPARATOR, LETTER, LEAD }; /* LEAD: first byte of a UTF-8 sequence */
@@ -33,18 +29,24 @@ void init_text_tables(void) {
     }
 }
 
-/* Remove text.INVISIBLE_CHARS, U+00A0 and U+200B; return the new length. */
-static size_t remove_invisible(uint8_t *text, size_t length) {
-    size_t kept = 0;
-    for (size_t i = 0; i < length;) {
-        if (text[i] == 0xC2 && i + 1 < length && text[i + 1] == 0xA0)
-            i += 2;
-        else if (text[i] == 0xE2 && i + 2 < length && text[i + 1] == 0x80 && text[i + 2] == 0x8B)
-            i += 3;
-        else
-            text[kept++] = text[i++];
+/* Return the length of an invisible character, or 0. */
+static size_t match_invisible(const uint8_t *at, size_t remaining) {
+    static const char *const invisible[] = {INVISIBLE_SEQUENCES};
+    for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
+        size_t length = strlen(invisible[i]);
+        if (*at == (uint8_t)invisible[i][0] && length <= remaining && !memcmp(at, invisible[i], length))
+            return length;
     }
-    return kept;
+    return 0;
+}
+
+/* Remove invisible characters; return the new length. */
+static size_t remove_invisible(uint8_t *text, size_t length) {
+    size_t new_length = 0;
+    for (size_t i = 0, skipped; i < length; i += skipped)
+        if (!(skipped = match_invisible(text + i, length - i)))
+            skipped = 1, text[new_length++] = text[i];
+    return new_length;
 }
 
 /* Classify a UTF-8 sequence like minhash.WORD_PATTERN and minhash.INVISIBLE_CHARACTERS. The text is valid UTF-8, but
