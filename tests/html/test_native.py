@@ -23,7 +23,9 @@ def test_missing_or_damaged_library_is_not_loaded(tmp_path: Path) -> None:
     assert load_library(damaged) is None
 
 
-def test_library_of_other_sources_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_of_other_sources_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     library = compiled(tmp_path, ["-O1"])
     assert load_library(library) is not None
     sources = tmp_path / "c"
@@ -31,6 +33,7 @@ def test_library_of_other_sources_is_not_loaded(tmp_path: Path, monkeypatch: pyt
     (sources / "tags.h").write_bytes(b"")
     monkeypatch.setattr(native_module, "SOURCE_DIR", sources)
     assert load_library(library) is None
+    assert "run `make setup`" in caplog.text
 
 
 def test_library_is_compiled_if_there_is_a_compiler() -> None:

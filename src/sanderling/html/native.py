@@ -5,6 +5,7 @@ Every function in it has a slower Python equivalent with the same results. Lists
 """
 
 import ctypes
+import logging
 from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
@@ -21,6 +22,7 @@ def load_library(path: Path = LIBRARY_PATH) -> ctypes.CDLL | None:
         native.sanderling_init.restype = ctypes.c_uint32
         if native.sanderling_init() == compute_checksum(SOURCE_DIR):
             return native
+        logging.getLogger(__name__).warning("the C library is older than its sources, and not used: run `make setup`")
     return None
 
 
