@@ -45,7 +45,8 @@ class LimitSettings(Struct, frozen=True):
 
     depth: Annotated[Text, Meta(description="maximum number of links from a seed, or poisson:10 (-1: no limit)")] = "-1"
     limit: Annotated[
-        Count, Meta(description="maximum number of pages visited per run, unchanged pages included (0: no limit)")
+        Count,
+        Meta(description="maximum number of pages visited, including those of a resumed run (0: no limit)"),
     ] = 0
     limit_per_host: Annotated[Count, Meta(description="maximum number of stored pages per host (0: no limit)")] = 0
     repeat_limit: Annotated[

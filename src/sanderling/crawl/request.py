@@ -167,8 +167,17 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
         **_build_form_fields(request.scope),
         topic_weights=request.topic or request.ordering_choice.topic,
         lease_seconds=request.workers.lease,
+        takes_whole_sites=_takes_whole_sites(request),
         **_build_render_fields(request.rendering),
     )
+
+
+def _takes_whole_sites(request: CrawlRequest) -> bool:
+    """Return whether the crawl is not narrower than its hosts, so that a migrant may follow all links of a new site."""
+    is_limited = request.limits != LimitSettings(repeat_limit=request.limits.repeat_limit)
+    scope = request.scope
+    is_narrow = scope.scope in ("page", "prefix") or bool(scope.include or scope.exclude or scope.filter)
+    return not (is_limited or is_narrow)
 
 
 def _parse_token(item: str) -> tuple[str, str]:

@@ -51,6 +51,7 @@ class FetchSettings(Struct, frozen=True):
     max_in_flight: int = 256  # requests to all hosts
     max_buffered: int = 256 * MIB  # bodies of all requests in flight
 
+    takes_whole_sites: bool = True  # neither limits nor a scope narrower than a host: a migrant may follow links itself
     lease_seconds: float = 120.0  # a worker without contact for longer has lost its leases
     latency_factor: float = LATENCY_FACTOR
     max_latency_delay: float = MAX_LATENCY_DELAY

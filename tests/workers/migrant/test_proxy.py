@@ -17,7 +17,7 @@ from tests.support.site import Site as Web
 from tests.support.site import html, redirect, tree
 
 from sanderling.clock import Clock
-from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
+from sanderling.config.settings import HttpSettings, LimitSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
@@ -74,6 +74,20 @@ def failed_pages(folder: Path) -> Iterator[dict[str, str]]:
             "SELECT h.name || u.path, u.reason FROM urls AS u JOIN hosts AS h ON h.id = u.host WHERE u.state = 'failed'"
         )
         yield dict(collection.db.execute(sql).fetchall())
+
+
+def test_migrant_requests_no_pages_beyond_the_limit(tmp_path: Path) -> None:
+    with Web(tree(60)) as web, serving(tmp_path / "host", SiteRules(web.root)) as address:
+        request = CrawlRequest(
+            seeds=(web.root + "/",),
+            scope=ScopeSettings(sitemaps=False),
+            limits=LimitSettings(limit=20),
+            politeness=PolitenessSettings(delay=0),
+            fetching=HttpSettings(allow_private=True),
+            workers=WorkerSettings(workers=1, migrant=(address.url,), key=address.key_file),
+        )
+        assert crawl(tmp_path / "c", request).fetched == 20
+    assert sum(count for path, count in web.hits.items() if path in web.pages) == 20
 
 
 @pytest.mark.parametrize("compression", ["small", "fast"])

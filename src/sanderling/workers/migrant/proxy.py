@@ -48,6 +48,7 @@ class RemoteFetchLoop:
         self._processor = ResponseProcessor(settings, fingerprinter)
         self._heartbeat = HeartbeatMeter(name, clock)
         self._name = name
+        self._takes_whole_sites = settings.takes_whole_sites
         self._requests = MigrantRequests(address, settings.user_agent, clock)
         self._ready_pages: deque[tuple[FetchTask, ReceivedPage]] = deque()
         self._visits: list[Visit] = []
@@ -76,6 +77,7 @@ class RemoteFetchLoop:
             return
         is_whole_site = (
             is_new_site
+            and self._takes_whole_sites
             and batch.template_filter is None
             and all(task.depth == 0 and not task.digest for task in batch.tasks)
         )

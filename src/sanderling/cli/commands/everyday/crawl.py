@@ -234,7 +234,7 @@ def print_summary(call: CommandCall, summary: CrawlSummary, is_kept: bool = True
         return
     why = FINISH_MESSAGES[FinishReason(summary.finish_reason)]
     if summary.finish_reason == FinishReason.PAGE_LIMIT and not summary.fetched + summary.not_modified:
-        why = "this pass had its pages already; a higher --limit goes on, sanderling refresh visits them again"
+        why = "page limit reached by an earlier run; continue with a higher --limit, or run sanderling refresh"
     if has_fetched_nothing(summary) and not summary.pages:
         why = "nothing could be fetched"
     hint = "   (reasons: sanderling pages --skipped)" if summary.skipped and is_kept else ""
