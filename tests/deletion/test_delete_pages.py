@@ -193,6 +193,8 @@ def test_older_versions_are_deleted_from_search(tmp_path: Path, capsys: pytest.C
         assert main(["delete", f"{site.root}/letter", f"{site.root}/people/*", "--yes", "-C", str(tmp_path)]) == 0
         capsys.readouterr()
         assert (count_results("albertine"), count_results("nothing to see here"), versions()) == (0, 0, 0)
+        stored = b"".join(path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file())
+        assert b"lbertin" not in stored  # in no dictionary, and not in the stored text
 
 
 def test_deletion_requires_confirmation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sanderling.warc.archive import OriginalRecord, RecordLocation, open_archive
 from sanderling.warc.cdxj import CdxjEntry, build_entry, format_entry, parse_entry
-from sanderling.warc.cdxj_index import CdxjIndex, find_captures, find_nearest, open_cdxj_index, remove_entries
+from sanderling.warc.cdxj_index import CdxjIndex, find_captures, open_cdxj_index, remove_entries
 from sanderling.warc.packer import HttpExchange, PackedRecord, pack_request, pack_response
 from sanderling.warc.surt import build_surt
 from sanderling.warc.warc_reader import StoredRecord, iterate_records, read_record
@@ -25,19 +25,6 @@ DAY = 86_400.0
 
 def build_test_entry(url: str, at: float = DAY, offset: int = 0) -> CdxjEntry:
     return CdxjEntry(url, at, "text/html", 200, "sha256:X", RecordLocation("a.warc.gz", offset, 9))
-
-
-def test_nearest_capture_in_time_is_found() -> None:
-    entries = [build_test_entry("http://a/", DAY * day) for day in (1, 3, 9)]
-    assert find_nearest(entries, DAY * 5) == entries[1]
-    assert find_nearest([], 0) is None
-
-
-def test_original_of_a_revisit_is_found_among_captures_of_a_second() -> None:
-    entries = [replace(build_test_entry("http://a/", DAY), payload_digest=f"sha256:{digest}") for digest in "ABC"]
-    entries.append(build_test_entry("http://a/", DAY + 1))
-    assert find_nearest(entries, DAY + 0.9, "sha256:B") == entries[1]  # dates of records have fractions
-    assert find_nearest(entries, DAY + 0.9, "sha256:D") == entries[0]
 
 
 def append_batch(folder: Path, committed: dict[str, int], numbers: range) -> tuple[list[CdxjEntry], dict[str, int]]:

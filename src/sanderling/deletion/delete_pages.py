@@ -186,7 +186,7 @@ def _remove_from_search(folder: Path, pending: PendingDeletion) -> None:
 def _update_derived_data(
     collection: StoredCollection, archive: Archive, erased: ErasedRecords, is_resumed: bool
 ) -> None:
-    """Update the queue counters of hosts and the CDXJ index; remove the template index."""
+    """Update the queue counters of hosts and the indexes; remove the template index."""
     db = collection.db
     with transaction(db):
         recount_queued(db)
@@ -204,6 +204,10 @@ def _update_derived_data(
     ).close()
     for path in collection.cdxj_folder.glob(TEMPLATE_INDEX_GLOB):
         path.unlink()
+    if (erased.urls or is_resumed) and (collection.folder / SEARCH_INDEX_FOLDER).is_dir() and can_index():
+        from sanderling.search.index_rewrite import rewrite_search_index  # imports the search engine
+
+        rewrite_search_index(collection.folder / SEARCH_INDEX_FOLDER, lambda _url, _at: False)
 
 
 def _get_record_place(entry: CdxjEntry) -> tuple[str, int]:

@@ -26,11 +26,12 @@ from sanderling.warc.import_reader import ImportableRecord, RejectedRecord, iter
 from sanderling.warc.import_sources import SourceFile
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.remote import REMOTE_ADDRESS_FILE
+from sanderling.warc.warc_reader import StoredRecord
 
 BATCH_RECORDS = 4_000  # a batch ends with two syncs of the disk; tiny records would wait for them
 BATCH_BYTES = 16_000_000
 COMPLETE = -1
-PROCESSED_TYPES = frozenset({"response", "revisit"})
+PROCESSED_TYPES = frozenset({"response", "resource", "revisit"})
 PROCESSED_STATUSES = frozenset({*range(200, 206), *range(207, 300), 301, 302, 303, 304, 307, 308, 404, 410})
 """Other responses are captures without a meaning for the catalog; 206 is a part of a body."""
 
@@ -51,6 +52,7 @@ class CopyReport(Struct):
     bytes: int = 0
     files: int = 0
     known_files: int = 0  # imported before
+    other: Counter[str] = field(default_factory=Counter)  # copied, but no version of a page, by kind
     rejected: Counter[str] = field(default_factory=Counter)  # by reason
     examples: list[str] = field(default_factory=list)  # of rejected records
 
@@ -119,6 +121,8 @@ class ImportWriter:
         if is_processed(item, self.now):
             batch.queued.append((item.captured_at, location.file, location.offset, location.length, item.record.url))
             self._note_first_page(item)
+        else:
+            self.report.other[_describe_other(item.record)] += 1
 
     def _note_first_page(self, item: ImportableRecord) -> None:
         """Remember the earliest HTML page of each host."""
@@ -166,6 +170,18 @@ def is_processed(item: ImportableRecord, now: float) -> bool:
         and 0 < item.captured_at <= now
         and not record.url.endswith("/robots.txt")
     )
+
+
+def _describe_other(record: StoredRecord) -> str:
+    """Return the kind of a record that is no version of a page."""
+    if record.record_type not in PROCESSED_TYPES:
+        return record.record_type[:20] or "unknown"
+    scheme = record.url.partition(":")[0].lower()
+    if scheme not in ("http", "https"):
+        return f"{record.record_type} of {scheme[:20]}:"
+    if record.status not in PROCESSED_STATUSES and record.status:
+        return f"{record.record_type} with status {record.status}"
+    return "robots.txt" if record.url.endswith("/robots.txt") else f"{record.record_type} with an invalid URL or date"
 
 
 def open_import_writer(collection: StoredCollection, clock: Clock) -> ImportWriter:

@@ -95,7 +95,13 @@ def build_not_modified_entry(record: StoredRecord, original: StoredRecord) -> Cd
 
 
 def _get_record_time(record: StoredRecord) -> float:
-    return _parse_timestamp("".join(filter(str.isdigit, record.get_field("WARC-Date")))[:14])
+    return parse_whole_second(record.get_field("WARC-Date"))
+
+
+def parse_whole_second(date: str) -> float:
+    """Parse a WARC-Date as index entries have it: in whole seconds; 0 if it is missing or invalid."""
+    digits = "".join(filter(str.isdigit, date))[:14]
+    return _parse_timestamp(digits) if digits else 0.0
 
 
 def format_timestamp(seconds: float) -> str:

@@ -10,7 +10,6 @@ import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from math import floor
 from pathlib import Path
 from zlib import crc32
 
@@ -139,17 +138,6 @@ def delete_index(folder: Path) -> None:
 def find_captures(folder: Path, url: str) -> list[CdxjEntry]:
     """Return the captures of a URL, oldest first, without those buffered by a running crawl."""
     return CdxjIndex(folder).find_captures(url)
-
-
-def find_nearest(entries: Iterable[CdxjEntry], target_time: float, digest: str = "") -> CdxjEntry | None:
-    """Return the capture closest in time, if any; of several in a second, one with the digest.
-
-    Entries have whole seconds: with a fraction of the target, the capture of the next second would be closer.
-    """
-    second = floor(target_time)
-    return min(
-        entries, key=lambda entry: (abs(entry.captured_at - second), entry.payload_digest != digest), default=None
-    )
 
 
 def read_entries(path: Path, start_offset: int, end_offset: int) -> Iterator[tuple[CdxjEntry, int]]:

@@ -36,6 +36,7 @@ from sanderling.warc.remote import open_warc_file
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_REVISIT_CHAIN = 4  # revisits that refer to revisits
+RESOURCE_PREFIXES = (RENDERED_PREFIX, "http:", "https:")
 SEVERAL_RECORDS = "more than one record in a gzip member"
 
 
@@ -64,6 +65,11 @@ class StoredRecord(Struct, frozen=True):
     def url(self) -> str:
         return self.get_field("WARC-Target-URI")
 
+    @property
+    def original_url(self) -> str:
+        """The URL that a revisit record refers to."""
+        return self.get_field("WARC-Refers-To-Target-URI") or self.url
+
 
 class DamagedRegion(Struct, frozen=True):
     """A byte range without a readable record."""
@@ -72,8 +78,8 @@ class DamagedRegion(Struct, frozen=True):
     problem: str
 
 
-CaptureLookup = Callable[[str, str, str], RecordLocation | None]  # by URL, date, and payload digest
-"""Find a capture by URL and WARC date, usually in the CDXJ index."""
+CaptureLookup = Callable[[StoredRecord], RecordLocation | None]
+"""Find the original of a revisit record, usually in the CDXJ index."""
 
 
 def read_record(
@@ -147,13 +153,11 @@ def _locate_original(
     By our extension fields if they name another archive, else by the given look-up, else by the fields, which name a
     file of the archive that the record was written for.
     """
-    url = record.get_field("WARC-Refers-To-Target-URI") or record.url
     other = record.get_field(OTHER_ARCHIVE_FIELD)
     if other and other in load_other_archives(folder):
         folder, find_capture = find_other_archive(folder, other), None
     if find_capture is not None:
-        date, digest = record.get_field("WARC-Refers-To-Date"), record.get_field("WARC-Payload-Digest")
-        location = find_capture(url, date, digest)
+        location = find_capture(record)
         if location is not None:
             return folder, location
     else:
@@ -162,7 +166,7 @@ def _locate_original(
             return folder, RecordLocation(name, int(offset), 0)
     raise CollectionError(
         f"the original of the revisit record in {record.location.file} at {record.location.offset}"
-        f" is not in this archive: {url}"
+        f" is not in this archive: {record.original_url}"
     )
 
 
@@ -173,14 +177,16 @@ def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_bod
     coding = join_header_values(parsed.http_headers, "Content-Encoding") if parsed.record_type == "response" else ""
     if coding and body:
         decoder = build_decoder(coding, max_body_bytes)
-        body, problem = decoder.feed(body) + decoder.finish(), decoder.problem.value
+        decoded, problem = decoder.feed(body) + decoder.finish(), decoder.problem.value
+        is_plain = problem == DecodeProblem.NOT_ENCODED or (problem == DecodeProblem.DAMAGED and not decoded)
+        body, problem = (body, "") if is_plain else (decoded, problem)  # some programs store decoded bodies
     is_truncated = parsed.is_truncated or problem == DecodeProblem.TOO_LARGE
     if parsed.missing_bytes:
         problem = f"the record ends {parsed.missing_bytes} bytes early"
     status, http_headers = parsed.status, parsed.http_headers
     url = get_first_value(parsed.fields, "WARC-Target-URI")
-    if parsed.record_type == "conversion" or (parsed.record_type == "resource" and url.startswith(RENDERED_PREFIX)):
-        # A page of ours without an HTTP head: only its type is known.
+    if parsed.record_type == "conversion" or (parsed.record_type == "resource" and url.startswith(RESOURCE_PREFIXES)):
+        # A page without an HTTP head, rendered or made of a file: only its type is known.
         status, http_headers = 200, (("Content-Type", get_first_value(parsed.fields, "Content-Type")),)
     return StoredRecord(
         parsed.record_type, location, parsed.fields, status, http_headers, body, is_truncated, parsed.is_intact, problem

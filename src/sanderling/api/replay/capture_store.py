@@ -6,15 +6,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.errors import CollectionError
-from sanderling.warc.cdxj import REVISIT_MIME, CdxjEntry
-from sanderling.warc.cdxj_index import CdxjIndex, find_nearest
+from sanderling.warc.capture_choice import find_nearest, find_original
+from sanderling.warc.cdxj import CdxjEntry
+from sanderling.warc.cdxj_index import CdxjIndex
 from sanderling.warc.cdxj_lines import iterate_key_range
-from sanderling.warc.import_reader import parse_warc_time
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
 __all__ = ["CaptureStore", "CdxjEntry", "ReplayCapture", "find_nearest"]
-SAME_CAPTURE_SECONDS = 1.0  # index entries have whole seconds
 
 
 class ReplayCapture(Struct, frozen=True):
@@ -63,12 +62,9 @@ class CaptureStore:
                 continue
         return None
 
-    def _find_original(self, url: str, date: str, digest: str) -> RecordLocation | None:
-        at = parse_warc_time(date)
-        found = [entry for entry in CdxjIndex(self.index_folder).find_captures(url) if entry.mime != REVISIT_MIME]
-        nearest = find_nearest(found, at, digest)
-        is_same = nearest is not None and abs(nearest.captured_at - at) <= SAME_CAPTURE_SECONDS
-        return nearest.location if nearest is not None and is_same else None
+    def _find_original(self, revisit: StoredRecord) -> RecordLocation | None:
+        original = find_original(CdxjIndex(self.index_folder).find_captures(revisit.original_url), revisit)
+        return original.location if original is not None else None
 
 
 def _swap_scheme(url: str) -> str:

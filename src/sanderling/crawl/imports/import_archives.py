@@ -64,6 +64,7 @@ class ImportSummary(Struct):
     known_files: int = 0  # imported before
     records: int = 0  # copied
     rejected: int = 0
+    other_records: dict[str, int] = field(default_factory=dict)  # copied records that are no responses, by kind
     versions: int = 0  # records that became a version of a page, or confirmed one
     replay_only: dict[str, int] = field(default_factory=dict)  # copied records without a version, by reason
     pages: int = 0  # of the collection
@@ -94,7 +95,7 @@ def import_archives(
     report, seeds = _copy_files(folder, files, clock, on_progress)
     summary = ImportSummary(
         report.files, report.known_files, report.records, report.rejected.total(), bytes=report.bytes,
-        rejections=report.examples,
+        other_records=dict(report.other), rejections=report.examples,
     )  # fmt: skip
     if not seeds:  # nothing to process, now or before
         return summary

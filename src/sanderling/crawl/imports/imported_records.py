@@ -20,9 +20,9 @@ from sanderling.models import FetchTask, StoredVersion, UrlRole, Visit
 from sanderling.page_fingerprints import PageFingerprints
 from sanderling.storage.import_queue import QueuedImport
 from sanderling.urls.normalize import NormalizedUrl, get_host, normalize_url
-from sanderling.warc.cdxj import REVISIT_MIME, STATUS_NOT_MODIFIED
-from sanderling.warc.cdxj_index import find_captures, find_nearest
-from sanderling.warc.import_reader import parse_warc_time
+from sanderling.warc.capture_choice import find_original
+from sanderling.warc.cdxj import STATUS_NOT_MODIFIED
+from sanderling.warc.cdxj_index import find_captures
 from sanderling.warc.packer import DigestAlgorithm, HttpExchange, PackedRecord, format_digest, make_record_id
 from sanderling.warc.records import OriginalRecord, RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
@@ -145,13 +145,11 @@ class ImportReader:
         """Read a copied record; returns the reason if it cannot become a version of a page."""
         locations = [queued.location]
 
-        def find_capture(url: str, date: str, digest: str) -> RecordLocation | None:
-            captures = find_captures(self._config.cdxj_folder, url)
-            originals = [entry for entry in captures if entry.mime != REVISIT_MIME]
-            nearest = find_nearest(originals, parse_warc_time(date) or queued.captured_at, digest)
-            if nearest is not None:
-                locations.append(nearest.location)
-            return nearest.location if nearest else None
+        def find_capture(revisit: StoredRecord) -> RecordLocation | None:
+            original = find_original(find_captures(self._config.cdxj_folder, revisit.original_url), revisit)
+            if original is not None:
+                locations.append(original.location)
+            return original.location if original else None
 
         try:
             folder, max_body = self._config.archive_folder, self._config.settings.max_body

@@ -85,11 +85,13 @@ def print_summary(call: CommandCall, summary: ImportSummary) -> None:
         return
     known = f" ({summary.known_files:,} imported before)" if summary.known_files else ""
     rate = summary.versions / summary.seconds if summary.seconds else 0.0
+    others = ", ".join(f"{count:,} {kind}" for kind, count in sorted(summary.other_records.items()))
     rows = [
         ("files", f"{summary.files:,}{known}"),
         ("records", f"{summary.records:,} copied, {summary.rejected:,} rejected"),
         ("versions", f"{summary.versions:,} in {summary.seconds:.1f} s ({rate:.0f}/s)"),
         *[("replay only", f"{count:,}: {reason}") for reason, count in sorted(summary.replay_only.items())],
+        *([("only copied", others)] if others else []),
         ("changed", f"{summary.changed:,}"),
         ("pages stored", f"{summary.pages:,}"),
         ("copied", format_size(summary.bytes)),
