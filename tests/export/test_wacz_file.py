@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from base64 import b64decode
 from pathlib import Path
+from random import Random
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
@@ -109,6 +110,22 @@ def test_only_captures_with_their_own_record_are_listed(tmp_path: Path, second: 
     lines = sorted(map(format_entry, (own, *revisit_entries, confirmation)))
     kept = sorted(map(format_entry, (own, *revisit_entries)))
     assert list(_drop_confirmations(lines, tmp_path)) == kept
+
+
+def test_each_record_is_listed_once_at_its_own_time(tmp_path: Path) -> None:
+    """Bodies that come again without `revisit` records, as in imported archives, and visits of the same second."""
+    random = Random(7)
+    with open_archive(tmp_path, {}) as archive:
+        own, confirmations = [], []
+        for number in range(200):
+            at, body = 1_600_000_000 + number // 4 + random.random(), b"body %d" % random.randrange(3)
+            url = random.choice(("http://a.test/b", "http://a.test/c"))
+            packed = pack_response(HttpExchange(url, at, HEAD, body))
+            place = archive.append(packed.member)
+            own.append(CdxjEntry(url, at, "text/html", 200, packed.payload_digest, place))
+            confirmations.append(replace(own[-1], captured_at=at + random.randrange(3)))
+    lines = sorted({*map(format_entry, own), *map(format_entry, confirmations)})
+    assert list(_drop_confirmations(lines, tmp_path)) == sorted(map(format_entry, own))
 
 
 def test_blocks_of_the_index_are_found_by_their_first_key(wacz: Path) -> None:

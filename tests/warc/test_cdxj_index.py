@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from sanderling.warc.archive import OriginalRecord, RecordLocation, open_archive
 from sanderling.warc.cdxj import CdxjEntry, build_entry, format_entry, parse_entry

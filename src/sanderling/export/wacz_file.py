@@ -51,6 +51,7 @@ class _Capture(Struct):
     mime: str = ""
     digest: str = ""
     filename: str = ""
+    offset: str = ""
 
 
 _decode_capture = msgspec.json.Decoder(_Capture).decode
@@ -208,22 +209,21 @@ def _read_file(folder: Path, name: str, length: int) -> Iterator[bytes]:
 def _drop_confirmations(lines: Iterable[bytes], archive_folder: Path) -> Iterator[bytes]:
     """Leave out the entries of 304 responses, which have their own time but the place of an earlier record.
 
-    wabac.js rejects them. A digest that comes again is a `revisit` record or such an entry; within one second, only the
-    record that it points to tells.
+    wabac.js rejects them. That place is known from an earlier entry; the place of another URL is read, if the digest
+    came before. A digest comes again without a `revisit` record in imported archives.
     """
     for _, of_url in groupby(lines, lambda line: line.split(b" ", 1)[0]):
         seen = set[tuple[str, str]]()
+        places = set[tuple[str, str, str]]()
         for _, of_second in groupby(of_url, lambda line: line.split(b" ", 2)[1]):
             captures = [(line, _decode_capture(line.split(b" ", 2)[2])) for line in of_second]
-            revisits = {(one.url, one.digest) for _, one in captures if one.mime == REVISIT_MIME}
+            seen |= {(one.url, one.digest) for _, one in captures if one.mime == REVISIT_MIME}
             for line, capture in captures:
-                body = (capture.url, capture.digest)
-                if (
-                    capture.mime == REVISIT_MIME
-                    or not capture.digest
-                    or (body not in seen and (body not in revisits or _has_own_record(line, archive_folder)))
-                ):
+                body, place = (capture.url, capture.digest), (capture.url, capture.filename, capture.offset)
+                is_new = capture.mime == REVISIT_MIME or not capture.digest or body not in seen
+                if place not in places and (is_new or _has_own_record(line, archive_folder)):
                     yield line
+                places.add(place)
                 seen.add(body)
 
 
