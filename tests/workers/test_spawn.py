@@ -26,7 +26,7 @@ def test_waiting_process_becomes_the_next_worker(start: Callable[[str], SpawnedP
     assert not engine.spawned_processes
     assert engine.create_worker() != spawned.name
     engine.close()
-    assert spawned.process.poll() == 0
+    assert spawned.process.poll() is not None  # killed if the machine is too busy for the grace period
 
 
 @both
