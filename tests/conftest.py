@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.documents import index  # noqa: F401 - fixtures for all packages
 from tests.support.native_library import guarded, native  # noqa: F401
+from tests.support.plugins import install  # noqa: F401
 
 REASON_WIDTH = 160  # some reasons quote server output
 

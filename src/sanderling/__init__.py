@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sanderling.api.crawl_run import CrawlRun
     from sanderling.api.crawl_settings import Settings
     from sanderling.api.page import Page, PageVersion
+    from sanderling.db.backend import StorageBackend
     from sanderling.errors import (
         ClusterUnavailable,
         CollectionError,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from sanderling.export.sink import Sink, SinkBatch, SinkColumn, SinkOptions
-    from sanderling.plugins.protocols import PageSource
+    from sanderling.plugins.protocols import ContentRule, DocumentReader, PageSource
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,10 +43,12 @@ __all__ = [
     "ClusterUnavailable",
     "Collection",
     "CollectionError",
+    "ContentRule",
     "CrawlRun",
     "DatabaseUnavailable",
     "Diff",
     "DiskFull",
+    "DocumentReader",
     "MissingExtra",
     "Page",
     "PageSource",
@@ -57,6 +60,7 @@ __all__ = [
     "SinkColumn",
     "SinkOptions",
     "SinkUnavailable",
+    "StorageBackend",
     "UsageError",
     "crawl",
     "open",
@@ -67,8 +71,10 @@ _MODULES = {
     "AsyncCrawlRun": "api.aio",
     "Change": "api.change",
     "Collection": "api.collection_access",
+    "ContentRule": "plugins.protocols",
     "CrawlRun": "api.crawl_run",
     "Diff": "api.change",
+    "DocumentReader": "plugins.protocols",
     "Page": "api.page",
     "PageSource": "plugins.protocols",
     "PageVersion": "api.page",
@@ -77,6 +83,7 @@ _MODULES = {
     "SinkBatch": "export.sink",
     "SinkColumn": "export.sink",
     "SinkOptions": "export.sink",
+    "StorageBackend": "db.backend",
     "open_async": "api.aio",
 }
 _RENAMED = {"crawl": ("api.collection_access", "crawl_site"), "open": ("api.collection_access", "open_collection")}

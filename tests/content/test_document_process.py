@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.content.test_document_readers import pack
+from tests.support.plugins import Install
 
 from sanderling.content.document_process import DocumentExtractor, ExtractionError
+from sanderling.content.document_readers import find_document_kind
 
 GOOD = pack({"word/document.xml": b"<w:p>words</w:p>"})
 
@@ -51,4 +53,49 @@ def test_modules_of_the_working_directory_are_not_imported(
 ) -> None:
     (tmp_path / "zipfile.py").write_text("raise SystemExit")
     monkeypatch.chdir(tmp_path)
+    assert extractor.extract("word", GOOD) == "words\n"
+
+
+READERS = """
+[sanderling.document_readers]
+text/x-good = example_plugin_module:read
+text/x-endless = example_plugin_module:loop
+text/x-exits = example_plugin_module:leave
+text/x-fails = example_plugin_module:fail
+text/x-missing = example_plugin_module:missing
+"""
+READER_SOURCE = """
+import os
+
+def read(body):
+    print("a reader that prints")
+    return body.decode()
+
+def loop(body):
+    while True:
+        pass
+
+def leave(body):
+    os._exit(3)
+
+def fail(body):
+    raise KeyError(body)
+"""
+
+
+def test_broken_reader_of_a_plugin_affects_no_other(install: Install, extractor: DocumentExtractor) -> None:
+    install(READERS, READER_SOURCE)
+    assert find_document_kind("text/x-good") == "text/x-good"
+    assert find_document_kind("text/x-unknown") == ""
+    for name, error in (
+        ("exits", "process_ended"), ("fails", "KeyError"), ("missing", "'text/x-missing' of test-plugin 1.2 cannot be"),
+    ):  # fmt: skip
+        with pytest.raises(ExtractionError, match=error):
+            extractor.extract(f"text/x-{name}", b"words")
+        assert extractor.extract("text/x-good", b"words") == "words"
+    extractor._time_limit = 0.1
+    with pytest.raises(ExtractionError, match="time_limit"):
+        extractor.extract("text/x-endless", b"words")
+    extractor._time_limit = 60
+    assert extractor.extract("text/x-good", b"words") == "words"
     assert extractor.extract("word", GOOD) == "words\n"

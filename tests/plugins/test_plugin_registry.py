@@ -3,15 +3,17 @@
 import json
 
 import pytest
-from tests.plugins.conftest import Install
+from tests.support.plugins import Install
 
 from sanderling.changes.alerts import open_sender
 from sanderling.cli import main
 from sanderling.errors import UsageError
 from sanderling.frontier.ordering.ordering_registry import parse_ordering
-from sanderling.monitor.page_fields import parse_field_definitions
+from sanderling.monitor.page_fields import extract_fields, parse_field_definitions
 from sanderling.plugins.plugin_registry import PluginGroup, has_plugin, list_plugin_names, list_plugins, load_plugin
 from sanderling.revisit.policies import find_policy
+from sanderling.warc.records import RecordLocation
+from sanderling.warc.warc_reader import StoredRecord
 
 SOURCE = """
 def reject(url, depth):
@@ -88,6 +90,16 @@ def test_notifier_sends_to_its_scheme(install: Install) -> None:
     notify = load_plugin(PluginGroup.NOTIFIERS, "memory")
     assert notify.__globals__["messages"] == [("memory://a", "title", "body")]
     assert open_sender(["memory://broken"]).notify("body", "title") is False
+
+
+def test_failing_extractor_is_named(install: Install, caplog: pytest.LogCaptureFixture) -> None:
+    install("[sanderling.extractors]\nfails = example_plugin_module:fail\n", "def fail(source): raise KeyError('a')")
+    (field,) = parse_field_definitions(["a=plugin:fails"])
+    record = StoredRecord("response", RecordLocation("", 0, 0), (), 200, (("Content-Type", "text/html"),), b"<p>words")
+    assert extract_fields(record, "https://a.example/", [field, field]) == {"a": None}
+    assert [record.message for record in caplog.records] == [
+        "the field a could not be read by plugin:fails: KeyError: 'a'"
+    ]
 
 
 def test_policy_of_a_wrong_type_is_refused(install: Install) -> None:

@@ -1,7 +1,7 @@
 """URL filters of plugins reject URLs with a reason, and reject when they fail."""
 
 import pytest
-from tests.plugins.conftest import Install
+from tests.support.plugins import Install
 
 from sanderling.errors import UsageError
 from sanderling.frontier.url_filter import UrlFilter

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from sanderling.changes.word_report import ComparableVersion, parse_text_version, parse_version
 from sanderling.content.document_process import extract_document_text
-from sanderling.content.document_readers import DOCUMENT_KINDS
+from sanderling.content.document_readers import find_document_kind
 from sanderling.content.user_rules import NO_USER_RULES, UserRules
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.text import MAX_TEXT
-from sanderling.http.content_type import get_type_name, is_html, parse_charset, parse_mime_type
+from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
 from sanderling.models import Outcome
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.visit_records import load_visit_records
@@ -65,11 +65,13 @@ def _parse_record(record: StoredRecord, user_rules: UserRules) -> ComparableVers
 
 def extract_record_text(record: StoredRecord, mime: str, charset: str) -> str:
     """Return the text of a document that is not HTML, or an empty string."""
+    kind = find_document_kind(mime)
+    if kind:
+        return extract_document_text(kind, record.body).strip()
     if mime.startswith("text/") or mime.endswith(TEXT_TYPE_SUFFIXES):
         text = decode_plain_text(record.body, charset) if is_text(record.body, charset) else ""
         return _indent_json(text) if mime.endswith("json") else text
-    kind = get_type_name(mime)
-    return extract_document_text(kind, record.body).strip() if kind in DOCUMENT_KINDS else ""
+    return ""
 
 
 def _indent_json(text: str) -> str:

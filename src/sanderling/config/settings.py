@@ -151,7 +151,10 @@ class WorkerSettings(Struct, frozen=True):
     ] = ""
     place: Annotated[Texts, Meta(description="Ray resource label for workers, assigned round-robin (repeatable)")] = ()
     store: Annotated[
-        Text, Meta(description="database of the catalog and the frontier, postgresql://... (default: SQLite)")
+        Text,
+        Meta(
+            description="database of catalog and frontier, postgresql://... or a scheme of a plugin (default: SQLite)"
+        ),
     ] = ""
     archive: Annotated[
         Text, Meta(description="move completed WARC files to s3://..., file://... (fsspec; default: the collection)")

@@ -9,8 +9,9 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import lru_cache
 
-from sanderling.content.document_readers import DOCUMENT_KINDS, FRAME, MAX_DOCUMENT_CHARS
+from sanderling.content.document_readers import FRAME, MAX_DOCUMENT_CHARS
 from sanderling.runtime.isolation import build_python_command
 
 TIME_LIMIT = 20.0  # seconds per document
@@ -38,7 +39,8 @@ class DocumentExtractor:
             process = self._get_process()
             deadline = time.monotonic() + self._time_limit
             try:
-                _send(process, FRAME.pack(DOCUMENT_KINDS.index(kind), len(body)) + body, deadline)
+                name = kind.encode()
+                _send(process, FRAME.pack(len(name), len(body)) + name + body, deadline)
                 succeeded, size = FRAME.unpack(_receive(process, FRAME.size, deadline))
                 text = _receive(process, min(size, MAX_DOCUMENT_CHARS * 8), deadline).decode("utf-8", "replace")
             except (ExtractionError, OSError) as error:
@@ -121,5 +123,13 @@ def extract_document_text(kind: str, body: bytes) -> str:
     try:
         return _extractor.extract(kind, body)
     except ExtractionError as error:
-        _log.info("no text extracted from a document of kind %s: %s", kind, error)
+        _report_error(kind, str(error)) if "/" in kind else _log.info(
+            "no text in a document of type %s: %s", kind, error
+        )
         return ""
+
+
+@lru_cache
+def _report_error(media_type: str, error: str) -> None:
+    """Warn once of each error of a plugin."""
+    _log.warning("the document reader of %s found no text: %s", media_type, error)

@@ -1,13 +1,17 @@
-"""Extract the text of PDF and office files within a budget, in a child process."""
+"""Extract the text of PDF and office files, and of types with a plugin, within a budget, in a child process."""
 
 import contextlib
 import io
+import os
 import re
 import struct
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
+
+from sanderling.errors import UsageError
+from sanderling.http.content_type import get_type_name
+from sanderling.plugins.plugin_registry import PluginGroup, has_plugin, load_plugin
 
 UNPACKED_LIMIT = 20_000_000  # bytes of all parts of an office file together, once unpacked
 NAMES_LIMIT = 10_000
@@ -15,7 +19,7 @@ PARTS_LIMIT = 500
 PDF_PAGES_LIMIT = 300
 MAX_DOCUMENT_CHARS = 200_000
 MEMORY_LIMIT = 1 << 30  # bytes of address space of the child process
-FRAME = struct.Struct("!BI")  # of a request: kind and size; of an answer: whether it succeeded and size
+FRAME = struct.Struct("!BI")  # of a request: sizes of kind and body; of an answer: whether it succeeded and size
 DOCUMENT_KINDS = ("pdf", "word", "sheet", "slides")
 # The parts of an office file that contain its text, by the type name of `get_type_name`.
 _PART_PATTERNS = {
@@ -28,9 +32,23 @@ _BREAK_PATTERN = re.compile(r"</(?:w:p|a:p|text:p|text:h|si|table:table-cell)>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 
+def find_document_kind(mime: str) -> str:
+    """Return the kind of documents of a media type: one of `DOCUMENT_KINDS`, or the type itself if a plugin reads it.
+
+    Empty: there is no reader.
+    """
+    if has_plugin(PluginGroup.DOCUMENT_READERS, mime):
+        return mime
+    kind = get_type_name(mime)
+    return kind if kind in DOCUMENT_KINDS else ""
+
+
 def extract_text(kind: str, body: bytes) -> str:
     """Return the text of a document. Raises any reader error."""
-    texts = _read_pdf_texts(body) if kind == "pdf" else _read_office_texts(kind, body)
+    if "/" in kind:
+        texts = iter([str(load_plugin(PluginGroup.DOCUMENT_READERS, kind)(body))])
+    else:
+        texts = _read_pdf_texts(body) if kind == "pdf" else _read_office_texts(kind, body)
     return "\n".join(_limit_texts(texts))
 
 
@@ -89,15 +107,26 @@ def _read_pdf_page(pdf: Any, number: int) -> str:
 def serve_requests(source: BinaryIO, sink: BinaryIO, extract: Callable[[str, bytes], str] = extract_text) -> None:
     """Answer requests until the source ends."""
     while len(head := source.read(FRAME.size)) == FRAME.size:
-        kind, size = FRAME.unpack(head)
-        body = source.read(size)
+        name_size, size = FRAME.unpack(head)
+        kind, body = source.read(name_size).decode(), source.read(size)
         try:
-            succeeded, text = 1, extract(DOCUMENT_KINDS[kind], body)
+            succeeded, text = 1, extract(kind, body)
+        except UsageError as error:  # names a plugin that cannot be loaded
+            succeeded, text = 0, str(error)
         except Exception as error:  # noqa: BLE001 - readers of damaged files raise anything
             succeeded, text = 0, type(error).__name__
         answer = text.encode("utf-8", "replace")
         sink.write(FRAME.pack(succeeded, len(answer)) + answer)
         sink.flush()
+
+
+def _take_stream(number: int, mode: str) -> BinaryIO:
+    """Return a standard stream under another number, so that a reader that prints cannot damage it."""
+    stream: BinaryIO = os.fdopen(os.dup(number), mode)  # type: ignore[assignment]
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, number)
+    os.close(null)
+    return stream
 
 
 def _limit_memory() -> None:
@@ -111,4 +140,4 @@ def _limit_memory() -> None:
 
 if __name__ == "__main__":
     _limit_memory()
-    serve_requests(sys.stdin.buffer, sys.stdout.buffer)
+    serve_requests(_take_stream(0, "rb"), _take_stream(1, "wb"))

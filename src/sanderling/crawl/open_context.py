@@ -18,6 +18,7 @@ from sanderling.crawl.context import CrawlContext, CrawlOptions, PageStorage, Re
 from sanderling.crawl.depth import load_depth_limits
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings, build_politeness, get_budget, get_policy
 from sanderling.crawl.stages.form_queries import FormQueries
+from sanderling.db.backend import RECONNECT_SECONDS, connect_database
 from sanderling.db.connection import Connection, apply_migrations, is_schema_current, load_schema_versions, transaction
 from sanderling.db.id_range import ALL_IDS
 from sanderling.db.schema.revisit import MIGRATIONS as REVISIT_MIGRATIONS
@@ -274,8 +275,6 @@ def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -
         except DatabaseUnavailable as error:
             if not read_database_url(folder):
                 raise
-            from sanderling.db.postgres import RECONNECT_SECONDS
-
             log.warning(
                 "database unavailable since %s (%s); retrying for %d minutes, then the crawl stops with exit code %d"
                 " and the same command resumes it",
@@ -289,9 +288,7 @@ def run_with_store_retries(folder: Path, store: str, attempt: Callable[[], T]) -
 
 
 def _wait_for_store(store: str, timeout_seconds: float | None = None) -> None:
-    from sanderling.db import postgres
-
-    postgres.connect_postgres(store, postgres.RECONNECT_SECONDS if timeout_seconds is None else timeout_seconds).close()
+    connect_database(store, wait_seconds=RECONNECT_SECONDS if timeout_seconds is None else timeout_seconds).close()
 
 
 def _open_revisit_services(db: Connection, plan: CrawlPlan) -> RevisitServices:

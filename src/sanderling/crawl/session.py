@@ -31,13 +31,14 @@ from sanderling.crawl.request import (
 from sanderling.crawl.run import finish_run, start_run
 from sanderling.crawl.stop import CrawlProgress
 from sanderling.crawl.worker_setup import RunSetup, build_assignment, build_run_setup, open_engine, prespawn_workers
+from sanderling.db.backend import validate_database_url
 from sanderling.fetch.dns import DnsResolver
 from sanderling.frontier.shard_links import ShardIdentity
 from sanderling.http.cookie_jar import read_cookie_file
 from sanderling.monitor.page_fields import parse_field_definitions
 from sanderling.plugins.url_rules import load_url_rules
 from sanderling.runtime.memory import map_large_blocks, reduce_gc_frequency
-from sanderling.storage.collection import has_collection, open_new_postgres, read_database_url, validate_database_url
+from sanderling.storage.collection import has_collection, open_new_database, read_database_url
 from sanderling.storage.reports import count_session_pages
 from sanderling.urls.scope import Scope as ScopeKind
 from sanderling.urls.scope import build_scope_rule
@@ -153,7 +154,7 @@ def connect_services(folder: Path, request: CrawlRequest) -> WorkerEngine | None
     Returns a running cluster engine, or None for local workers.
     """
     if request.workers.store and not read_database_url(folder):
-        open_new_postgres(request.workers.store).close()
+        open_new_database(request.workers.store).close()
     engine = open_engine(request, folder, is_new=True)
     if not isinstance(engine, LocalEngine):
         return engine

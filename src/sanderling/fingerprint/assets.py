@@ -9,6 +9,7 @@ from unicodedata import category
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
+from sanderling.content.plugin_rules import apply_content_rules, load_content_rules
 from sanderling.content.volatile.strip import strip_build_id, strip_volatile_text
 from sanderling.html.native_tables import IMAGE_ID_PARAMETERS
 from sanderling.html.parser import Document, Element, get_attribute_values
@@ -109,6 +110,7 @@ def hash_title_words(tree: Document, ignore_pattern: re.Pattern[str] | None = No
         if title is not None
         else ""
     )
+    text = apply_content_rules([text])[0] if load_content_rules() else text
     text = text if ignore_pattern is None else ignore_pattern.sub("", text)
     words = TITLE_PUNCTUATION.sub("", normalize_text("\n".join(text.split())).decode()).split("\n")
     return {

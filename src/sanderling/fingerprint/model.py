@@ -6,10 +6,12 @@ volatile text. A block hash is its bytes as a number modulo a prime, so the hash
 
 from msgspec import Struct, msgpack
 
+from sanderling.content.plugin_rules import compute_rules_checksum
 from sanderling.content.word_lists import load_checksum
 
 FINGERPRINT_VERSION = 29  # of the code; `tests/fingerprint/test_version.py` says when to raise it
-STORED_VERSION = FINGERPRINT_VERSION << 16 | load_checksum()  # of the code and the words of all languages
+STORED_VERSION = FINGERPRINT_VERSION << 16 | load_checksum() ^ compute_rules_checksum()
+"""Version of the code, of the words of all languages, and of the content rules of plugins."""
 MAIN_ROLE, HIDDEN_ROLE = 1, 4  # bits of a block role
 MAX_BLOCK_SIZE = 65_535  # bytes: sizes are stored in 16 bits
 HASH_PRIME = 2**30 - 35  # largest prime in one CPython int digit (30 bits): fast modulo

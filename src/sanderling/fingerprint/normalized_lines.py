@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from sanderling.content.extract import TextBlocks
+from sanderling.content.plugin_rules import apply_content_rules, load_content_rules
 from sanderling.content.prices import flag_price_lines
 from sanderling.content.volatile.counters import is_counter_label
 from sanderling.content.volatile.relative_time import find_relative_time_lines
@@ -48,13 +49,15 @@ class NormalizedLines(Struct, frozen=True):
 
 
 def normalize_lines(page_blocks: TextBlocks, ignore_pattern: Pattern[str] | None = None) -> NormalizedLines:
-    text = normalize_text("\n".join(page_blocks.lines))
-    lines = text.split(b"\n", MAX_LINES)
-    digit_lines = _extract_digits(text) if ignore_pattern is None else lines
+    visible_lines = page_blocks.lines
+    text, lines, digit_lines = _split_lines(visible_lines, ignore_pattern)
+    text_hash, sizes = _hash_text(text, digit_lines), list(map(len, lines))
+    if load_content_rules():
+        page_blocks = replace(page_blocks, lines=apply_content_rules(visible_lines))
+        text, lines, digit_lines = _split_lines(page_blocks.lines, ignore_pattern)
     candidates = sorted(
         {*compress(range(min(len(lines), MAX_LINES)), digit_lines), *find_relative_time_lines(lines[:MAX_LINES], text)}
     )
-    sizes = list(map(len, lines))
     clocks = {number for number in candidates if sizes[number] <= MAX_CLOCK_SIZE and MATCH_CLOCK_TIME(lines[number])}
     timetable_lines = {
         number for number in clocks if len(clocks) >= MIN_TIMETABLE_TIMES or _has_label(page_blocks.lines, number)
@@ -78,9 +81,16 @@ def normalize_lines(page_blocks: TextBlocks, ignore_pattern: Pattern[str] | None
     line_data = (
         compute_line_roles(page_blocks)[complete_lines],
         page_blocks.main_mask[complete_lines],
-        page_blocks.lines[complete_lines],
+        visible_lines[complete_lines],
     )
-    return NormalizedLines(_hash_text(text, digit_lines), lines, *line_data, sizes, clocks.union(days, counts))
+    return NormalizedLines(text_hash, lines, *line_data, sizes, clocks.union(days, counts))
+
+
+def _split_lines(lines: list[str], ignore_pattern: Pattern[str] | None) -> tuple[bytes, list[bytes], list[bytes]]:
+    """Return the text without white space, its lines, and the digits of each line, or all of it if text is ignored."""
+    text = normalize_text("\n".join(lines))
+    split_lines = text.split(b"\n", MAX_LINES)
+    return text, split_lines, _extract_digits(text) if ignore_pattern is None else split_lines
 
 
 def _select_volatile_lines(lines: list[str], line_numbers: list[int]) -> Iterable[int]:
@@ -128,6 +138,10 @@ def _is_bare_day(line: str) -> bool:
 
 def normalize_line(page_blocks: TextBlocks, line_number: int) -> bytes:
     """Normalize a line as if there were no bare times around it."""
+    if load_content_rules():
+        lines = page_blocks.lines
+        stripped = apply_content_rules([lines[line_number]])
+        page_blocks = replace(page_blocks, lines=[*lines[:line_number], *stripped, *lines[line_number + 1 :]])
     block = normalize_text(page_blocks.lines[line_number])
     is_candidate = block.translate(None, NON_DIGITS) or find_relative_time_lines([block], block)
     return _strip_line(page_blocks, line_number, block, None, False) if is_candidate else block

@@ -4,10 +4,11 @@ Fields are computed from stored versions, so that a field defined today has its 
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import urljoin
 
 from msgspec import Struct
@@ -35,6 +36,7 @@ from sanderling.plugins.plugin_registry import PluginGroup, load_plugin
 from sanderling.warc.warc_reader import StoredRecord
 
 PLUGIN_PREFIX = "plugin:"
+_log = logging.getLogger(__name__)
 URL_ATTRIBUTES = ("href", "src", "content", "data-src", "action")
 match_definition = re.compile(r"\s*+(\w[\w.-]*+)\s*+(?::\s*+(\w*+)\s*+)?=(.*)", re.DOTALL).fullmatch
 EXAMPLES = "price='css:.price', price:price='css:.price', title='json:$..headline' or sku='re:SKU: (.+)'"
@@ -136,8 +138,16 @@ def extract_fields(record: StoredRecord | None, url: str, fields: Sequence[Field
 def _read_field(field: FieldDefinition, source: FieldSource) -> object:
     try:
         return FIELD_TYPES[field.type](field.selector, source)
-    except Exception:  # noqa: BLE001 expressions of users on pages of strangers: what cannot be computed is missing
+    except Exception as error:  # noqa: BLE001 expressions of users on pages of strangers: what fails is missing
+        if field.selector.language == "plugin":
+            _report_error(field.name, field.selector.expression, f"{type(error).__name__}: {error}"[:200])
         return None
+
+
+@lru_cache
+def _report_error(field: str, plugin: str, error: str) -> None:
+    """Warn once of each error of a plugin."""
+    _log.warning("the field %s could not be read by plugin:%s: %s", field, plugin, error)
 
 
 def _select_texts(selector: PartSelector, source: FieldSource) -> list[str]:

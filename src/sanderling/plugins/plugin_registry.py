@@ -24,6 +24,9 @@ class PluginGroup(StrEnum):
     ORDERINGS = "sanderling.orderings"  # () -> Ordering
     REVISIT_POLICIES = "sanderling.revisit_policies"  # a RevisitPolicy
     NOTIFIERS = "sanderling.notifiers"  # by scheme: a Notifier
+    DOCUMENT_READERS = "sanderling.document_readers"  # by media type: a DocumentReader
+    CONTENT_RULES = "sanderling.content_rules"  # a ContentRule
+    STORAGE = "sanderling.storage"  # by scheme of a URL: a StorageBackend
 
 
 def entry_points(group: str, name: str = "") -> "EntryPoints":
@@ -67,6 +70,11 @@ def list_plugin_names(group: PluginGroup) -> tuple[str, ...]:
 
 def has_plugin(group: PluginGroup, name: str) -> bool:
     return name in list_plugin_names(group)
+
+
+def describe_plugin(group: PluginGroup, name: str) -> str:
+    """Return the name of an installed plugin with its package and version."""
+    return next(map(_describe, entry_points(group=group, name=name)))
 
 
 @lru_cache

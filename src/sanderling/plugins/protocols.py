@@ -41,6 +41,22 @@ class Extractor(Protocol):
     def __call__(self, source: PageSource) -> object: ...
 
 
+class DocumentReader(Protocol):
+    """Returns the text of a document of its media type. It runs in a child process with limits of time and memory."""
+
+    def __call__(self, body: bytes) -> str:
+        """Return the text, a paragraph per line. An exception: the document has no text."""
+        ...
+
+
+class ContentRule(Protocol):
+    """Removes text whose changes do not matter from a line of a page, before versions are compared."""
+
+    def __call__(self, line: str) -> str:
+        """Return the line without that text, or an empty string. An exception: the line stays as it is."""
+        ...
+
+
 class Notifier(Protocol):
     """Sends a notification to an address of its scheme. An exception is an error: the message is sent again."""
 

@@ -1,19 +1,18 @@
 """Build index documents from stored responses."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from sanderling.content.document_process import extract_document_text
-from sanderling.content.document_readers import DOCUMENT_KINDS
+from sanderling.content.document_readers import find_document_kind
 from sanderling.content.extract import extract_blocks
 from sanderling.html.links import extract_metadata
 from sanderling.html.parser import parse_html
 from sanderling.html.plain_text import decode_plain_text, is_text
 from sanderling.html.robots_meta import parse_robots_tag
 from sanderling.html.text import get_single_line_text
-from sanderling.http.content_type import get_type_name, is_html, parse_charset, parse_mime_type
+from sanderling.http.content_type import is_html, parse_charset, parse_mime_type
 from sanderling.search.fields import get_host_with_port
 from sanderling.search.language import detect_page_language
 from sanderling.search.search_types import MAX_BODY_CHARS, MAX_FIELD_CHARS, Document
@@ -22,8 +21,6 @@ from sanderling.warc.warc_reader import StoredRecord
 MAX_HTML_BYTES = 4_000_000  # the rest of the page is not parsed
 MIN_MAIN_CONTENT_CHARS = 200  # a page with less main content is indexed with its boilerplate
 HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-
-TextExtractor = Callable[[bytes], str]
 
 
 class ParsedHead(Struct, frozen=True):
@@ -58,11 +55,15 @@ def build_document(
     )
     if is_html(mime, record.body):
         return _build_html_document(record.body[:MAX_HTML_BYTES], parse_charset(declared), base, head, robots_agent)
-    extract = _EXTRACTORS.get(get_type_name(mime)) or (
-        _make_text_extractor(parse_charset(declared)) if mime.startswith("text/") else None
-    )
-    body = extract(record.body).strip() if extract else ""
+    body = _read_document_text(record.body, mime, parse_charset(declared)).strip()
     return _build_text_document(base, body) if body else None
+
+
+def _read_document_text(body: bytes, mime: str, charset: str) -> str:
+    if kind := find_document_kind(mime):
+        return extract_document_text(kind, body)
+    is_readable = mime.startswith("text/") and is_text(body, charset)
+    return decode_plain_text(body[: MAX_BODY_CHARS * 4], charset) if is_readable else ""
 
 
 def _build_html_document(
@@ -114,10 +115,3 @@ def _build_text_document(base: Document, body: str) -> Document:
         changed_at=base.changed_at,
         visited_at=base.visited_at,
     )
-
-
-def _make_text_extractor(charset: str) -> TextExtractor:
-    return lambda body: decode_plain_text(body[: MAX_BODY_CHARS * 4], charset) if is_text(body, charset) else ""
-
-
-_EXTRACTORS: dict[str, TextExtractor] = {kind: partial(extract_document_text, kind) for kind in DOCUMENT_KINDS}

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from sanderling.config.redact import redact_password
+from sanderling.db.backend import RECONNECT_SECONDS, connect_database, validate_database_url
 from sanderling.db.connection import (
     Connection,
     Migration,
@@ -24,7 +25,7 @@ from sanderling.db.schema.dedup import MIGRATIONS as DEDUP
 from sanderling.db.schema.forms import MIGRATIONS as FORMS
 from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
 from sanderling.db.schema.storage import MIGRATIONS as STORAGE
-from sanderling.errors import CollectionError, UsageError, build_write_error
+from sanderling.errors import CollectionError, build_write_error
 from sanderling.fetch.fetch_settings import parse_product_token
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.normalize import KEY_VERSION
@@ -42,7 +43,7 @@ COLLECTION_FOLDERS = (  # deleted by --clean
     "archive", "control", "hosts", "index", "indexes", "logs", "migrants", "reports", "workers",
 )  # fmt: skip
 SHARD_SET_FILES = ("shards.db", "shards.url")  # one of them makes the folder a set of shards
-DATABASE_URL_FILE = "store"  # contains the PostgreSQL URL, unless the database is SQLite
+DATABASE_URL_FILE = "store"  # contains the URL of the database, unless it is in DATABASE_FILE
 
 
 class StoredCollection:
@@ -86,64 +87,45 @@ def has_collection(folder: Path) -> bool:
 
 
 def read_database_url(folder: Path) -> str:
-    """Return the PostgreSQL URL of a collection, or an empty string for SQLite."""
+    """Return the database URL of a collection, or an empty string for a SQLite file in its folder."""
     return (folder / DATABASE_URL_FILE).read_text().strip() if (folder / DATABASE_URL_FILE).is_file() else ""
 
 
 def open_database(folder: Path, database_url: str = "", *, read_only: bool = False) -> Connection:
-    """Open the SQLite file or the PostgreSQL database of a collection."""
+    """Open the SQLite file of a collection, or its database at a URL."""
     stored_url = read_database_url(folder)
     if database_url and not stored_url:
         if (folder / DATABASE_FILE).is_file():
             raise CollectionError(
                 f"{folder} stores its database in SQLite; use another -C for {redact_password(database_url)}"
             )
-        return _create_postgres_database(folder, database_url)
+        return _create_database(folder, database_url)
     if database_url and database_url != stored_url:
         raise CollectionError(f"{folder} uses another database: {redact_password(stored_url)}")
     if database_url or stored_url:
-        return _connect_postgres(database_url or stored_url, read_only)
+        wait_seconds = 0.0 if read_only else RECONNECT_SECONDS
+        return connect_database(stored_url, read_only=read_only, wait_seconds=wait_seconds, is_exclusive=not read_only)
     return connect_sqlite(folder / DATABASE_FILE, read_only=read_only)
 
 
-def _create_postgres_database(folder: Path, database_url: str) -> Connection:
-    """Connect a new collection to PostgreSQL. The URL is stored only after the connection succeeded."""
-    db = open_new_postgres(database_url)
+def _create_database(folder: Path, database_url: str) -> Connection:
+    """Connect a new collection to a database. The URL is stored only after the connection succeeded."""
+    db = open_new_database(database_url)
     (folder / DATABASE_URL_FILE).touch(mode=0o600)
     (folder / DATABASE_URL_FILE).write_text(database_url)
     return db
 
 
-def open_new_postgres(database_url: str) -> Connection:
-    """Connect to an existing PostgreSQL database that must not hold another collection."""
-    from sanderling.db import postgres
-
+def open_new_database(database_url: str) -> Connection:
+    """Connect to a database that must not hold another collection."""
     validate_database_url(database_url)
-    db = postgres.connect_postgres(database_url)
-    postgres.acquire_coordinator_lock(db)
+    db = connect_database(database_url, is_exclusive=True)
     if has_table(db, "files") and db.execute("SELECT 1 FROM files LIMIT 1").fetchone():
         db.close()
         redacted_url = redact_password(database_url)
         raise CollectionError(
             f"{redacted_url} holds the collection of another folder: use that one, or an empty database"
         )
-    return db
-
-
-def validate_database_url(database_url: str) -> None:
-    """Raise UsageError if the URL is neither empty nor a PostgreSQL URL."""
-    if database_url and not database_url.startswith(("postgresql://", "postgres://")):
-        raise UsageError(
-            f"{redact_password(database_url)!r} is not a valid --store; use postgresql://user@host/database"
-        )
-
-
-def _connect_postgres(database_url: str, read_only: bool) -> Connection:
-    from sanderling.db import postgres
-
-    db = postgres.connect_postgres(database_url, 0.0 if read_only else postgres.RECONNECT_SECONDS)
-    if not read_only:
-        postgres.acquire_coordinator_lock(db)
     return db
 
 
@@ -258,7 +240,7 @@ def delete_collection(folder: Path) -> None:
                 shutil.rmtree(shard)
         if any((folder / name).is_file() for name in (DATABASE_URL_FILE, SHARD_SET_FILES[1])):
             raise CollectionError(
-                f"the database of {folder} is in PostgreSQL: drop its tables there, or use another -C"
+                f"the database of {folder} is elsewhere (--store): drop its tables there, or use another -C"
             )
         if (folder / DATABASE_FILE).exists():
             # From here on the folder has no collection, even after a crash.

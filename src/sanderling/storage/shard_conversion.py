@@ -63,7 +63,7 @@ def split_collection(folder: Path, count: int, now: float) -> None:
     if is_shard_set(folder):
         join_shards(folder, now)
     if (folder / DATABASE_URL_FILE).is_file():
-        raise CollectionError("a collection in PostgreSQL cannot be divided yet; crawl into a new set with --shards")
+        raise CollectionError("a collection with --store cannot be divided yet; crawl into a new set with --shards")
     if not has_collection(folder):
         raise CollectionError(f"there is no collection in {folder}; create one with: sanderling crawl URL --shards 4")
     owners = [virtual % count for virtual in range(VIRTUAL_SHARDS)]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from sanderling.db.backend import RECONNECT_SECONDS
 from sanderling.db.connection import Connection, apply_migrations, connect_sqlite, is_schema_current, open_united_sqlite
 from sanderling.db.id_range import build_id_range
 from sanderling.db.schema.control import MIGRATIONS
@@ -68,7 +69,7 @@ def list_shard_folders(folder: Path) -> list[Path]:
 def open_control(folder: Path) -> ShardControl:
     """Open the control database of a shard set. Raises CollectionError if it is missing."""
     if (folder / CONTROL_URL_FILE).is_file():
-        from sanderling.db.postgres import RECONNECT_SECONDS, connect_postgres
+        from sanderling.db.postgres import connect_postgres
 
         return ShardControl(connect_postgres((folder / CONTROL_URL_FILE).read_text().strip(), RECONNECT_SECONDS))
     if not (folder / CONTROL_FILE).is_file():

@@ -13,6 +13,7 @@ from sanderling.crawl.request import CrawlRequest, CrawlSummary, count_workers
 from sanderling.crawl.session import validate_request
 from sanderling.crawl.sharding.shard_process import EXIT_LOST, ShardTask
 from sanderling.crawl.stop import CrawlProgress, FinishReason
+from sanderling.db.backend import is_postgres_url
 from sanderling.errors import CollectionError, DatabaseUnavailable, DiskFull, SanderlingError, UsageError
 from sanderling.runtime.isolation import build_python_command
 from sanderling.storage.collection import has_collection
@@ -190,5 +191,8 @@ def open_supervisor(folder: Path, request: CrawlRequest, report: Callable[[str],
     if not is_shard_set(folder):
         if has_collection(folder):
             raise UsageError(f"{folder} has no shards; divide it first: sanderling shards split {workers.shards}")
-        create_shard_set(folder, workers.shards, workers.store.split())
+        urls = workers.store.split()
+        if not all(map(is_postgres_url, urls)):
+            raise UsageError("--shards stores in SQLite or PostgreSQL; use --store postgresql://user@host/database")
+        create_shard_set(folder, workers.shards, urls)
     return ShardSupervisor(folder, request, report)

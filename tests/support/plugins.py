@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.content import plugin_rules
 from sanderling.plugins.plugin_registry import list_plugin_names, load_plugin
 
 Install = Callable[[str, str], None]
@@ -34,3 +35,4 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 def clear_caches() -> None:
     list_plugin_names.cache_clear()
     load_plugin.cache_clear()
+    plugin_rules.clear_caches()
