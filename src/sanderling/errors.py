@@ -3,6 +3,7 @@
     SanderlingError            exit 1   base class
     ├── UsageError             exit 4   invalid flag, setting, pattern or name
     ├── CollectionError        exit 4   collection missing, in use, damaged, or of an unsupported version
+    │   ├── CollectionInUse    exit 4   another process writes to it
     │   └── IndexDamaged       exit 4   search index damaged; the archive it is built from is intact
     ├── DiskFull               exit 3   no space left; committed data stays readable
     ├── MissingExtra           exit 4   optional dependency not installed
@@ -40,6 +41,10 @@ class CollectionError(SanderlingError):
     """Collection missing, in use, damaged, or of an unsupported version."""
 
     exit_code = 4
+
+
+class CollectionInUse(CollectionError):
+    """Another process writes to the collection."""
 
 
 class IndexDamaged(CollectionError):

@@ -102,3 +102,12 @@ def test_new_addresses_replace_the_endpoint() -> None:
 def test_endpoint_has_name_and_port(host: str, name: str, port: int) -> None:
     endpoint = parse_endpoint(Host(host))
     assert (endpoint.hostname, endpoint.port) == (name, port)
+
+
+def test_delay_counts_from_when_the_request_was_sent() -> None:
+    queue = build_queue(delay=1.0)
+    queue.mark_started(now=0.0)
+    queue.delay_after_request(sent_at=0.4)  # connecting took as long
+    assert queue.ready_at == 1.4
+    queue.delay_after_request(sent_at=0.1)
+    assert queue.ready_at == 1.4

@@ -106,3 +106,26 @@ def test_requeued_page_waits_for_another_visit(frontier: Frontier) -> None:
     frontier.complete([LeaseOutcome(held, UrlState.VISITED)])
     frontier.requeue([task.id, task.id])
     assert frontier.queue.count_queued() == 3
+
+
+def test_host_resolved_later_waits_for_the_delay_of_its_address(frontier: Frontier) -> None:
+    frontier.enqueue([FrontierEntry(CandidateUrl(Url("http://b.org/")), UrlState.QUEUED)], 0.0)
+    frontier.delay_host(1, 50.0, Reason.NONE)
+    frontier.hosts.set_addresses(2, ["192.0.2.1"], 1e12, 40.0)
+    assert frontier.find_ready_hosts(["w"], 49.0) == []
+    assert len(frontier.find_ready_hosts(["w"], 51.0)) == 1
+
+
+def test_back_off_of_another_host_does_not_delay_a_host_resolved_later(frontier: Frontier) -> None:
+    frontier.enqueue([FrontierEntry(CandidateUrl(Url("http://b.org/")), UrlState.QUEUED)], 0.0)
+    frontier.delay_host(1, 50.0, Reason.RATE_LIMITED)
+    frontier.hosts.set_addresses(2, ["192.0.2.1"], 1e12, 40.0)
+    assert [host.id for host in frontier.find_ready_hosts(["w"], 41.0)] == [2]
+
+
+def test_hosts_of_a_lost_worker_wait_for_their_crawl_delay(frontier: Frontier) -> None:
+    lease(frontier, 1)
+    frontier.db.execute("UPDATE hosts SET crawl_delay = 5")
+    frontier.delay_leased_hosts(10.0, "another")
+    frontier.delay_leased_hosts(10.0, "w")
+    assert frontier.db.execute("SELECT next_request_at FROM hosts").fetchall() == [(15.0,)]

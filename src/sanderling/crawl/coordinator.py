@@ -76,7 +76,9 @@ class Coordinator:
             capacity_by_place=setup.capacity_by_migrant,
             clock=clock,
         )
-        self.worker_recovery = WorkerRecovery(context, engine, assignment, self.worker_pool, self._commit_results)
+        self.worker_recovery = WorkerRecovery(
+            context, engine, assignment, self.worker_pool, self._commit_results, clock
+        )
         self.control = ControlChannel(setup.folder)
         self.admin = WorkerAdmin(self.control, self.worker_pool, self._build_assignment_report)
         self.stop_reason: FinishReason | None = None

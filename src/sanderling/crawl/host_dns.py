@@ -55,7 +55,7 @@ class HostResolver:
         addresses = answer.addresses if self.allow_private else filter_global(answer.addresses)
         with transaction(self.context.db):
             if addresses:
-                hosts.set_addresses(host.id, addresses, answer.expires_at)
+                hosts.set_addresses(host.id, addresses, answer.expires_at, now)
                 self.context.log.record_signal(Signal.INITIALIZE, 1, " ".join(addresses))
             elif answer.addresses:
                 self._give_up_host(host, Reason.PRIVATE_ADDRESS, " ".join(answer.addresses))

@@ -124,6 +124,8 @@ def crawl(
             _write_assignment_report(folder / "logs", coordinator)
             return finish_run(context, run_id, finish, coordinator, clock())
 
+    if shard is not None:
+        return attempt()  # another process may own the shard by the time its database is back
     return run_with_store_retries(folder, request.workers.store, attempt)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from sanderling.clock import Clock
 from sanderling.crawl.context import CrawlContext
 from sanderling.db.connection import transaction
 from sanderling.models import Host
@@ -20,12 +21,14 @@ class WorkerRecovery:
         assignment: WorkerAssignment,
         pool: WorkerPool,
         commit_results: Callable[[], None],
+        clock: Clock,
     ) -> None:
         self.context = context
         self.engine = engine
         self.assignment = assignment
         self.pool = pool
         self.commit_results = commit_results
+        self.clock = clock
         self.has_canceled_all = False
 
     def remove_lost(self, worker: str) -> str:
@@ -50,6 +53,7 @@ class WorkerRecovery:
         """Store results of a worker, then requeue its leases or give them up after repeated crashes."""
         self.commit_results()
         with transaction(self.context.db):
+            self.context.frontier.delay_leased_hosts(self.clock(), worker)
             returned, given_up = self.context.frontier.queue.release_after_crash(worker)
             self.drop_urls_of_failed_hosts()
         self.context.stats.failed += given_up

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from sanderling.errors import CollectionError, DatabaseUnavailable, MissingExtra, UsageError
+from sanderling.errors import CollectionInUse, DatabaseUnavailable, MissingExtra, UsageError
 
 try:
     import psycopg
@@ -24,6 +24,13 @@ COLUMN_TYPES = (
     (r"\bBLOB\b", "BYTEA"),
     (r"\bWITHOUT ROWID\b", ""),
 )
+CONNECTION_OPTIONS: Mapping[str, Any] = {  # notice a cut link within half a minute, not within that of TCP (15 minutes)
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 TABLE_LIST = (
     "FROM sqlite_master WHERE type = 'table' AND name",
     "FROM pg_tables WHERE schemaname = current_schema() AND tablename",
@@ -137,7 +144,7 @@ def connect_postgres(address: str, wait_seconds: float = 0.0) -> PostgresConnect
     deadline = time.monotonic() + wait_seconds
     while True:
         try:
-            raw_connection = psycopg.connect(address, autocommit=True, connect_timeout=5)
+            raw_connection = psycopg.connect(address, autocommit=True, **CONNECTION_OPTIONS)
             raw_connection.adapters.register_loader("numeric", FloatLoader)
             raw_connection.execute("SET synchronous_commit TO on")
             _create_functions(raw_connection)
@@ -169,6 +176,18 @@ def acquire_coordinator_lock(db: PostgresConnection) -> None:
             time.sleep(0.1)
             continue
         db.close()
-        raise CollectionError(
+        raise CollectionInUse(
             "this database is in use by another coordinator; wait until it ends, or use another database"
         )
+
+
+def end_other_coordinator(database_url: str) -> None:
+    """Close the connection that holds the lock of a database, so that its owner cannot commit any more."""
+    db = connect_postgres(database_url)
+    db.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = ?"
+        " AND objid = (hashtext(current_schema())::bigint & 4294967295)::oid"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        (COORDINATOR_LOCK_ID,),
+    )
+    db.close()

@@ -1,6 +1,7 @@
 """Reusable curl handle with its buffers, size limits, and address guard."""
 
 import socket
+import time
 from typing import Any
 
 import pycurl
@@ -181,6 +182,7 @@ class CurlTransfer:
             Reason.NONE if is_truncated else reason,
             self.is_buffer_full,
             is_truncated,
+            time.monotonic() - (curl.getinfo(pycurl.TOTAL_TIME) - curl.getinfo(pycurl.PRETRANSFER_TIME)),
         )
         self.chunks, self.head_lines = [], []
         return response

@@ -175,10 +175,7 @@ class FetchLoop:
         return MAX_WAIT_SECONDS
 
     def _should_wait(self, host_queue: HostQueue) -> bool:
-        """Return True while a suspect task must run alone, or must be announced before it starts.
-
-        So the coordinator knows which task crashed a worker.
-        """
+        """Return True while a suspect task must run alone or be announced first, so that a crash has a known cause."""
         task = host_queue.tasks[0]
         if self._is_isolated or host_queue.robots_rules is None or not task.is_suspect:
             return self._is_isolated
@@ -237,8 +234,10 @@ class FetchLoop:
         host_queue.delay_after_slow_response(
             pending.started_at, response.duration_seconds, settings.latency_factor, settings.max_latency_delay
         )
+        sent_at = self._monotonic() - (time.monotonic() - response.sent_at) if response.sent_at else pending.started_at
+        host_queue.delay_after_request(sent_at)
         if task is None:
-            self._process_robots(host_queue, response, pending.started_at)
+            self._process_robots(host_queue, response, sent_at)
         elif settings.cookies and task.id not in self._cookie_retried and is_cookie_redirect(response):
             self._cookie_retried.add(task.id)
             self._retry_now(host_queue, task)  # with the cookie, as a browser would

@@ -91,6 +91,11 @@ class HostQueue:
         self.in_flight += 1
         self.ready_at = now + self.crawl_delay
 
+    def delay_after_request(self, sent_at: float) -> None:
+        """Count the delay from when a request was sent: connecting, or a busy machine, may have held it up."""
+        if self.crawl_delay:
+            self.ready_at = max(self.ready_at, sent_at + self.crawl_delay)
+
     def delay_after_slow_response(
         self, started_at: float, duration_seconds: float, factor: float, max_delay: float
     ) -> None:

@@ -69,6 +69,7 @@ class FetchResponse(Struct, frozen=True):
     abort_reason: Reason = Reason.NONE  # the transport aborted the transfer for this reason
     is_buffer_full: bool = False  # aborted because too many bytes were in flight
     is_truncated: bool = False
+    sent_at: float = 0.0  # monotonic clock; later than the start by the time to connect. 0: unknown
 
 
 class Transport(Protocol):

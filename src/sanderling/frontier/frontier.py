@@ -29,6 +29,8 @@ from sanderling.frontier.url_rows import UrlRow, load_url_rows
 from sanderling.frontier.url_store import FrontierEntry, UrlStore
 from sanderling.models import CandidateUrl, FetchBatch, Host, Reason, Url, UrlState
 
+ORPHAN_SECONDS = 1.0  # in which workers of a dead coordinator notice it
+
 
 class Frontier:
     """Decides what is fetched next, and records how each fetch ends."""
@@ -62,9 +64,18 @@ class Frontier:
 
     def begin_run(self, now: float) -> None:
         """Requeue the leases of an earlier run, and reset hosts that it gave up."""
+        self.delay_leased_hosts(now + ORPHAN_SECONDS)
         self.queue.release_all_leases()
         self.reset_hosts()
         self.hosts.repair_clock(now, self.politeness.delay_seconds)
+
+    def delay_leased_hosts(self, now: float, worker: str | None = None) -> None:
+        """Wait for the crawl delay before requests to hosts that a lost worker may just have requested. None: all."""
+        sql = "SELECT id, crawl_delay, learned_delay, name FROM hosts WHERE id IN (SELECT host FROM leases{})"
+        where = "" if worker is None else " WHERE worker = ?"
+        for host, pause, learned, name in self.db.execute(sql.format(where), (worker,) if worker else ()).fetchall():
+            if delay := max(self.politeness.get_delay(name, learned), pause):
+                self.hosts.delay_address(host, now + delay, Reason.NONE)
 
     def load_rows(self, url_ids: Sequence[int]) -> dict[int, UrlRow]:
         return load_url_rows(self.db, url_ids)

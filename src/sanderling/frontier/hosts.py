@@ -9,6 +9,7 @@ from sanderling.db.connection import Connection
 from sanderling.frontier.politeness import DELAY_HALF_LIFE_SECONDS, decay_delay, increase_delay
 from sanderling.models import Host, Reason, RobotsTxt, UrlState
 
+MAX_CRAWL_DELAY = 30.0  # seconds, as in `fetch/robots.py`
 MAX_REQUEST_DELAY = 3600.0  # upper limit of the seconds between two requests to a host, unless it demands more
 MAX_BACKOFF = 7 * 86_400.0  # upper limit if the host demanded it (Retry-After)
 GIVE_UP_AFTER = 5  # consecutive connection failures, with growing back-off, until a host is given up
@@ -61,11 +62,18 @@ class HostStore:
         )
         return [UnresolvedHost(id_, Host(name)) for id_, name in rows]
 
-    def set_addresses(self, host_id: int, addresses: Iterable[str], expires_at: float) -> None:
-        """Store the addresses of a host. Hosts with the same first address share a crawl delay."""
+    def set_addresses(self, host_id: int, addresses: Iterable[str], expires_at: float, now: float = 0.0) -> None:
+        """Store the addresses of a host. It waits, too, if other hosts with the same first address do."""
         joined = " ".join(addresses)
+        shared = joined.split(" ")[0]
         sql = "UPDATE hosts SET addresses = ?, shared_address = ?, resolved_until = ?, dns_tries = 0 WHERE id = ?"
-        self.db.execute(sql, (joined, joined.split(" ")[0], expires_at, host_id))
+        self.db.execute(sql, (joined, shared, expires_at, host_id))
+        (until,) = self.db.execute(
+            "SELECT max(next_request_at) FROM hosts WHERE shared_address = ? AND delay_reason = ''"
+            " AND next_request_at <= ?",
+            (shared, now + MAX_CRAWL_DELAY),
+        ).fetchone()
+        self.delay_host(host_id, until or 0.0, Reason.NONE)
 
     def record_dns_failure(self, host_id: int, now: float, retry_delay: float) -> bool:
         """Count a failed lookup and delay the host; return True after `MAX_DNS_TRIES` failures."""

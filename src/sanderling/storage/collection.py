@@ -25,7 +25,7 @@ from sanderling.db.schema.dedup import MIGRATIONS as DEDUP
 from sanderling.db.schema.forms import MIGRATIONS as FORMS
 from sanderling.db.schema.frontier import MIGRATIONS as FRONTIER
 from sanderling.db.schema.storage import MIGRATIONS as STORAGE
-from sanderling.errors import CollectionError, build_write_error
+from sanderling.errors import CollectionError, CollectionInUse, build_write_error
 from sanderling.fetch.fetch_settings import parse_product_token
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.urls.normalize import KEY_VERSION
@@ -198,7 +198,7 @@ def _acquire_lock(folder: Path) -> int:
     except OSError:
         process_id = os.read(lock, 32).decode(errors="replace").strip()
         os.close(lock)
-        raise CollectionError(
+        raise CollectionInUse(
             f"{folder} is in use by process {process_id or 'unknown'}; wait for it, or use another -C"
         ) from None
     os.ftruncate(lock, 0)

@@ -78,6 +78,9 @@ class ShardControl:
         )
         return [ShardRow(*row) for row in self.db.execute(sql).fetchall()]
 
+    def load_shard(self, shard: int) -> ShardRow:
+        return next(row for row in self.load_shards() if row.id == shard)
+
     def load_owners(self) -> tuple[int, ...]:
         """Return the shard of each virtual shard."""
         return tuple(shard for (shard,) in self.db.execute("SELECT shard FROM virtual_shards ORDER BY id").fetchall())

@@ -191,5 +191,8 @@ def list_tables(db: Connection, schema: str) -> list[str]:
 
 def has_complete_pass(folder: Path) -> bool:
     """Return whether every shard ended its last run with nothing queued."""
-    with open_united(folder) as collection:
-        return CollectionMeta(collection.db).is_complete
+    for shard_folder in list_shard_folders(folder):
+        with open_collection_read_only(shard_folder) as collection:
+            if not CollectionMeta(collection.db).is_complete:
+                return False
+    return True

@@ -21,6 +21,7 @@ from sanderling.errors import SanderlingError
 from sanderling.storage.shard_control import ShardControl
 from sanderling.storage.shard_set import get_shard_folder, load_identity, open_control
 
+RECONNECT_SECONDS = 300.0
 EXIT_LOST = 17  # another process owns the shard, or a database was away: start it again
 
 
@@ -32,19 +33,33 @@ class ShardTask(Struct, frozen=True):
     may_open_session: bool
 
 
-def crawl_shard(folder: Path, shard: int, token: int, task: ShardTask) -> CrawlSummary:
+def wait_for_database(database_url: str, seconds: float = RECONNECT_SECONDS) -> None:
+    """Raise DatabaseUnavailable if the database of a shard cannot be reached within this time."""
+    if database_url:
+        from sanderling.db.postgres import connect_postgres
+
+        connect_postgres(database_url, seconds).close()
+
+
+def crawl_shard(folder: Path, shard: int, token: int, task: ShardTask, *, handles_signals: bool = True) -> CrawlSummary:
     """Crawl a shard until the whole set is done, and store the summary in the control database."""
     control = open_control(folder)
     try:
         identity = load_identity(control, shard)
-        url = next(row.database_url for row in control.load_shards() if row.id == shard)
-        workers = msgspec.structs.replace(task.request.workers, store=url, shards=0)
+        url = control.load_shard(shard).database_url
+        if url:  # a paused owner, or one behind a cut link, still has its connection
+            from sanderling.db.postgres import end_other_coordinator
+
+            end_other_coordinator(url)
+        workers = msgspec.structs.replace(
+            task.request.workers, store=url, shards=0, engine="processes", address="", place=()
+        )
         request = msgspec.structs.replace(task.request, workers=workers)
         member = ShardMember(control, shard, token, task.lease_seconds)
         summary = crawl(
             get_shard_folder(folder, shard),
             request,
-            on_start=_stop_on_signals,
+            on_start=_stop_on_signals if handles_signals else None,
             guide=CrawlGuide(shard=build_membership(member, identity, task.may_open_session)),
         )
         _end_lease(control, shard, token, summary)

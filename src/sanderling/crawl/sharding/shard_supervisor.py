@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sanderling.crawl.request import CrawlRequest, CrawlSummary, count_workers
 from sanderling.crawl.session import validate_request
-from sanderling.crawl.sharding.shard_process import EXIT_LOST, ShardTask
+from sanderling.crawl.sharding.shard_process import EXIT_LOST, RECONNECT_SECONDS, ShardTask, wait_for_database
 from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.db.backend import is_postgres_url
 from sanderling.errors import CollectionError, DatabaseUnavailable, DiskFull, SanderlingError, UsageError
@@ -19,6 +19,7 @@ from sanderling.runtime.isolation import build_python_command
 from sanderling.storage.collection import has_collection
 from sanderling.storage.shard_control import ShardRow
 from sanderling.storage.shard_set import (
+    CONTROL_URL_FILE,
     create_shard_set,
     get_shard_folder,
     has_complete_pass,
@@ -47,6 +48,7 @@ class ShardSupervisor:
         self.ended: set[int] = set()
         self.shard_count = len(self.control.load_shards())
         self.visited: dict[int, int] = {}
+        self.away_since: dict[int, float] = {}  # of shards whose database does not answer
         self.exit_code = 0
         self.may_open_session = has_complete_pass(folder)
         self.started_at = time.monotonic()
@@ -54,9 +56,9 @@ class ShardSupervisor:
 
     def run(self, on_tick: Callable[[CrawlProgress], None] | None = None) -> CrawlSummary:
         """Crawl until all shards are done."""
-        self.control.begin_run(self.request.limits.limit)
         try:
-            while len(self.ended) < self.shard_count:
+            self.control.begin_run(self.request.limits.limit)
+            while not self._is_done():
                 try:
                     self._supervise()
                     if on_tick:
@@ -64,14 +66,19 @@ class ShardSupervisor:
                 except DatabaseUnavailable as error:
                     self._reconnect(error)
                 time.sleep(POLL_SECONDS)
-        finally:
-            for process in self.processes.values():
-                process.kill()
-                process.wait()
-        try:
+            self._kill_processes()
             return self._build_summary()
         finally:
+            self._kill_processes()
             self.control.close()
+
+    def _is_done(self) -> bool:
+        return len(self.ended) >= self.shard_count
+
+    def _kill_processes(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
 
     def _reconnect(self, error: DatabaseUnavailable) -> None:
         """Wait until the control database is available again. Raises DatabaseUnavailable after five minutes."""
@@ -84,11 +91,11 @@ class ShardSupervisor:
     def shard_folders(self) -> list[Path]:
         return [get_shard_folder(self.folder, row.id) for row in self.control.load_shards()]
 
-    def stop(self, number: int = signal.SIGINT) -> None:
+    def stop(self) -> None:
         """Stop every shard after its requests in flight; a second call stops at once."""
         self.is_stopping = True
         for process in self.processes.values():
-            process.send_signal(number)
+            process.send_signal(signal.SIGINT)
 
     def _start(self, shard: int) -> None:
         """Start the process of a shard. Raises CollectionError if another process owns it."""
@@ -120,7 +127,7 @@ class ShardSupervisor:
         for row in self.control.load_shards():
             process = self.processes.get(row.id)
             if process is None:
-                if row.id not in self.ended:
+                if row.id not in self.ended and self._has_database(row):
                     self._start(row.id)
                 continue
             code = process.poll()
@@ -131,6 +138,23 @@ class ShardSupervisor:
             if code is not None:
                 del self.processes[row.id]
                 self._handle_exit(row, code)
+
+    def _has_database(self, row: ShardRow) -> bool:
+        """Return whether the database of a shard answers. Fails the crawl if it does not for five minutes."""
+        now = time.monotonic()
+        try:
+            wait_for_database(row.database_url, 0.0)
+        except DatabaseUnavailable as error:
+            if row.id not in self.away_since:
+                self.report(f"shard {row.id} waits: {error}")
+            if now - self.away_since.setdefault(row.id, now) > RECONNECT_SECONDS:
+                self.report(f"shard {row.id}: {error}")
+                self.ended.add(row.id)
+                self._fail(error.exit_code)
+            return False
+        if self.away_since.pop(row.id, None):
+            self.report(f"the database of shard {row.id} is available again")
+        return True
 
     def _handle_exit(self, row: ShardRow, code: int) -> None:
         """Decide whether a process that ended is started again."""
@@ -188,6 +212,8 @@ def open_supervisor(folder: Path, request: CrawlRequest, report: Callable[[str],
         if value:
             raise UsageError(f"{flag} does not work with shards yet; leave it out, or crawl without --shards")
     count_workers(workers)
+    if workers.engine == "ray" and not workers.store and not (folder / CONTROL_URL_FILE).is_file():
+        raise UsageError("--shards with --engine ray needs a database that all nodes reach: --store postgresql://...")
     if not is_shard_set(folder):
         if has_collection(folder):
             raise UsageError(f"{folder} has no shards; divide it first: sanderling shards split {workers.shards}")
@@ -195,4 +221,8 @@ def open_supervisor(folder: Path, request: CrawlRequest, report: Callable[[str],
         if not all(map(is_postgres_url, urls)):
             raise UsageError("--shards stores in SQLite or PostgreSQL; use --store postgresql://user@host/database")
         create_shard_set(folder, workers.shards, urls)
+    if workers.engine == "ray":
+        from sanderling.crawl.sharding.ray_supervisor import RayShardSupervisor
+
+        return RayShardSupervisor(folder, request, report)
     return ShardSupervisor(folder, request, report)
