@@ -71,7 +71,7 @@ def test_replay_shows_them(shared: tuple[Path, str]) -> None:
         for path in ("/same", "/copy"):
             assert "word2999" in client.get(f"/web/2099/{root}{path}").text
         assert client.get(f"/web/2099id_/{root}/a.png").content == b"png" * 5000
-    app_state.event_log.close()
+    app_state.close()
 
 
 def test_missing_and_unlisted_archives_are_reported(

@@ -61,8 +61,7 @@ def test_screenshot_of_each_version_is_stored_and_shown(
         assert client.get("/stored/screenshot", params={"url": url + "none"}).status_code == 404
         assert "/stored/screenshot" in client.get("/view", params={"url": url}).text
         assert client.get("/diff", params={"url": url}).text.count("/stored/screenshot") == 2
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 def test_page_without_screenshot_says_how_to_get_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,5 +99,4 @@ def test_style_sheet_that_changes_pixels_is_a_visual_change(tmp_path: Path, caps
         shown = client.get("/diff", params={"url": url, "old": visits[0], "new": visits[1]}).text
     assert "of the pixels of a block" in shown
     assert shown.count("<rect") == 2
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()

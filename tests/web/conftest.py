@@ -87,8 +87,7 @@ def app_state(crawled_site: CrawledSite) -> Iterator[AppState]:
     state.event_log.erase()
     enable_tracking(state)
     yield state
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 @pytest.fixture
@@ -128,5 +127,4 @@ def server_thread(crawled_site: CrawledSite) -> Iterator[ServerThread]:
     thread.start()
     yield thread
     thread.stop()
-    thread.app_state.event_log.close()
-    thread.app_state.auth_store.close()
+    thread.app_state.close()

@@ -215,8 +215,7 @@ def test_unmet_query_is_crawled_and_found(browser: Any, tmp_path: Path, monkeypa
             assert isinstance(crawl_view, CollectionCrawlView)
             if crawl_view.crawl_process.child is not None:
                 crawl_view.crawl_process.child.wait()
-            server.app_state.event_log.close()
-            server.app_state.auth_store.close()
+            server.app_state.close()
 
 
 def test_do_not_track_gets_no_script_and_no_cookie(

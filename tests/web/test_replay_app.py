@@ -39,7 +39,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClie
         app_state = open_app_state(folder, ServerAddress())
         with TestClient(build_replay_app(app_state), base_url="http://localhost", follow_redirects=False) as client:
             yield client, site.root
-        app_state.event_log.close()
+        app_state.close()
 
 
 def test_time_gate_redirects_to_the_nearest_capture(archive: tuple[TestClient, str]) -> None:
@@ -125,7 +125,7 @@ def test_captures_of_one_second_have_addresses_of_their_own(tmp_path: Path) -> N
         assert "capture 3 of 3" in client.get(addresses[2]).text
         assert 'rel="prev first memento"' in client.get(addresses[1]).headers["link"]
         assert client.get("/web/2020091312264099/http://a.test/").status_code == 200
-    app_state.event_log.close()
+    app_state.close()
 
 
 def test_banner_is_shown_on_pages_but_not_in_frames(archive: tuple[TestClient, str]) -> None:

@@ -36,8 +36,7 @@ class Shop:
         return {url.removeprefix(self.root) for url in re.findall(r'name="sample" value="([^"]+)">', page)}
 
     def close(self) -> None:
-        self.state.event_log.close()
-        self.state.auth_store.close()
+        self.state.close()
 
 
 @pytest.fixture

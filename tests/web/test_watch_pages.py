@@ -39,8 +39,7 @@ def test_owner_adds_pauses_and_removes_a_watch(folder: Path) -> None:
     assert [(watch.every, watch.paused) for watch in store.load_watches().values()] == [(1800.0, True)]
     store.close()
     assert "No watches yet" in client.post("/watches", data=form | {"do": "remove", "watch": "1"}).text
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 def test_part_of_a_stored_page_is_picked(tmp_path: Path) -> None:
@@ -65,8 +64,7 @@ def test_part_of_a_stored_page_is_picked(tmp_path: Path) -> None:
     assert 'value="h1"' in client.get("/watches/part", params={"url": url, "watch": "1"}).text
     assert "not stored yet" in client.get("/watches/part", params={"url": "example.org/other"}).text
     assert "only http and https URLs" in client.get("/watches/part", params={"url": "ftp://x"}).text
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 def test_plot_holds_each_value_until_the_next() -> None:

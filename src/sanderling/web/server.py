@@ -84,8 +84,7 @@ def serve(
         if indexer is not None:
             indexer.terminate()
             indexer.join()
-        app_state.event_log.close()
-        app_state.auth_store.close()
+        app_state.close()
 
 
 def start_replay(app_state: AppState, address: ServerAddress, report: Callable[[int], None]) -> Callable[[], None]:

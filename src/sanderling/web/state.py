@@ -30,6 +30,10 @@ class AppState(Struct):
     is_public: bool = False  # reachable from other machines: only search is open without login
     replay_port: int = 0  # 0: no replay
 
+    def close(self) -> None:
+        self.event_log.close()
+        self.auth_store.close()
+
     @property
     def similar_pages(self) -> StoredSimilarPages:
         return StoredSimilarPages(self.crawl_view.folder)

@@ -43,8 +43,7 @@ def used_app(folder: Path) -> Iterator[tuple[AppState, TestClient]]:
         client.post("/api/rating", json={"query_id": search(client, "page number"), "found": False})
         learn_weights(app_state.event_log, app_state.clock())
         yield app_state, client
-    app_state.event_log.close()
-    app_state.auth_store.close()
+    app_state.close()
 
 
 def test_every_signal_has_a_route() -> None:

@@ -42,8 +42,7 @@ def new_api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestCli
         client.base_url = client.base_url.join(API + "/")
         client.headers["authorization"] = f"Bearer {create_secret(tmp_path / 'c')}"
         yield client
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 @pytest.fixture

@@ -69,8 +69,7 @@ def test_server_that_was_restarted_reports_the_result(new_api: TestClient, site:
         assert job["state"] in ("running", "finished")
         new_api.get(f"crawls/{id_}")
         assert wait_for(second, id_)["finish_reason"] == "done"
-    state.event_log.close()
-    state.auth_store.close()
+    state.close()
 
 
 def test_crawl_that_fails_has_its_error(new_api: TestClient, tmp_path: Path) -> None:

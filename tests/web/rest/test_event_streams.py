@@ -63,8 +63,7 @@ def test_changes_are_sent_when_they_are_stored(tmp_path: Path) -> None:
         crawl_site(site, tmp_path)  # all pages again
         reader.join(70)
         server.stop()
-        server.app_state.event_log.close()
-        server.app_state.auth_store.close()
+        server.app_state.close()
     found = {data["url"].removeprefix(site.root): data["kinds"] for _, _, data in received}
     assert found["/new"] == ["new"]
     assert "content" in found["/"]
@@ -91,5 +90,4 @@ def test_stream_needs_a_token_on_a_public_server(new_api: TestClient, tmp_path: 
         assert stream.readline() == b": connected\n"
     assert new_api.get("crawls/5/events").status_code == 404
     server.stop()
-    server.app_state.event_log.close()
-    server.app_state.auth_store.close()
+    server.app_state.close()

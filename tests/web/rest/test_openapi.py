@@ -68,6 +68,5 @@ def test_generated_requests_are_answered_as_described(crawled_site: CrawledSite,
         result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     finally:
         server_thread.stop()
-        server_thread.app_state.event_log.close()
-        server_thread.app_state.auth_store.close()
+        server_thread.app_state.close()
     assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
