@@ -3,7 +3,7 @@
 import pytest
 
 from sanderling.workers import pattern_sampling
-from sanderling.workers.pattern_sampling import FIRST_PAGES, NEW_PAGES, SAMPLING_INTERVAL, PatternSampler
+from sanderling.workers.pattern_sampling import FIRST_PAGES, MAX_SAMPLING_INTERVAL, PatternSampler
 
 
 def compare(sampler: PatternSampler, number: int, content: object, path: str = "/item?id=") -> bool:
@@ -20,14 +20,15 @@ def test_first_pages_are_not_compared() -> None:
     assert [compare(sampler, n, n) for n in range(FIRST_PAGES + 1)] == [False] * FIRST_PAGES + [True]
 
 
-def test_pages_with_new_content_are_sampled_until_one_repeats() -> None:
+def test_fewer_pages_are_compared_the_more_had_new_content_until_one_repeats() -> None:
     sampler = PatternSampler()
     compared = [compare(sampler, n, n) for n in range(1000)]
-    start = FIRST_PAGES + NEW_PAGES
-    assert all(compared[FIRST_PAGES:start])
-    assert sum(compared[start:]) == pytest.approx((1000 - start) / SAMPLING_INTERVAL, abs=1)
-    later = [compare(sampler, n, "no events") for n in range(1000, 1000 + 4 * SAMPLING_INTERVAL)]
-    assert all(later[2 * SAMPLING_INTERVAL :])
+    assert sum(compared) == pytest.approx(2 * 1000**0.5, abs=5)
+    assert sum([compare(sampler, n, n) for n in range(1000, 9000)]) == pytest.approx(
+        8000 / MAX_SAMPLING_INTERVAL, abs=5
+    )
+    later = [compare(sampler, n, "no events") for n in range(9000, 9000 + 4 * MAX_SAMPLING_INTERVAL)]
+    assert all(later[2 * MAX_SAMPLING_INTERVAL :])
 
 
 def test_patterns_are_sampled_independently() -> None:

@@ -8,7 +8,7 @@ query is content, and so are the addresses of images.
 import re
 from collections.abc import Iterator, Set
 from functools import cache
-from itertools import compress
+from itertools import compress, islice
 from urllib.parse import unquote_plus
 
 from xxhash import xxh3_64_digest
@@ -35,7 +35,7 @@ _NUMERIC_DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{4}\s?[年년]|\d{1,2}\s?[月월日일]"
     r"|[日月火水木金土]曜日?|(?:星期|[周週])[一二三四五六日天]|[(（][日月火水木金土一二三四五六][)）]"
 )
-_INLINE_END = re.compile(rb"</(?:a|span)>", re.IGNORECASE)  # links of a calendar may follow each other without a space
+_INLINE_ENDS = (b"</a>", b"</span>", b"</A>", b"</SPAN>")  # links of a calendar may follow each other without a space
 _HAS_DIGIT = re.compile(r"\d").search
 _HAS_YEAR = re.compile(r"(?<=[/_.-])(?:19|20)\d\d(?=[/_.-]|$)").search
 _WORD_OR_NUMBER = re.compile(r"\d+|[^\W\d_]+")
@@ -44,7 +44,9 @@ _TOKEN_CHANGES = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 def hash_undated_content(body: bytes, charset: str, url: str) -> bytes:
     """Return eight bytes that are equal for pages with the same undated content."""
-    tree = parse_html(_INLINE_END.sub(rb"\g<0> ", body), charset)
+    for end in _INLINE_ENDS:
+        body = body.replace(end, end + b" ")
+    tree = parse_html(body, charset)
     url_words = _find_url_words(url)
     blocks = extract_blocks(tree)
     title = tree.find("title")
@@ -89,18 +91,21 @@ def _find_url_words(url: str) -> Set[str]:
 
 def _strip_dates(lines: list[str], url_words: Set[str], has_query: bool) -> Iterator[list[str]]:
     """Yield the words of each line that belong neither to a date nor to the URL, nor count up as days of a month."""
+    date_words, dropped_words = _load_date_words(), ORDINAL_SUFFIXES.union(url_words)
     split = [_split_words(line, url_words) for line in _strip_volatile(lines)]
-    counting = _find_counting([word for words in split for word in words])
-    place = 0
-    for words in split:
-        in_run = counting[place : place + len(words)]
-        place += len(words)
-        remaining = [None if is_counting else word for word, is_counting in zip(words, in_run, strict=True)]
-        yield [
-            word
-            for word in _drop_date_words(remaining, has_query)
-            if word is not None and word not in url_words and word not in ORDINAL_SUFFIXES
-        ]
+    has_number = [any(map(str.isdecimal, words)) for words in split]
+    # Of a line without numbers, one word interrupts the counting as well as all of them.
+    counting = iter(
+        _find_counting(
+            [word for words, is_all in zip(split, has_number, strict=True) for word in words[: None if is_all else 1]]
+        )
+    )
+    for words, is_dated in zip(split, has_number, strict=True):
+        in_run = [*islice(counting, len(words) if is_dated else min(1, len(words)))]
+        if is_dated:
+            numbers = [None if is_counting else word for word, is_counting in zip(words, in_run, strict=True)]
+            words = [word for word in _drop_date_words(numbers, has_query) if word is not None]
+        yield [word for word in words if word not in date_words and word not in dropped_words]
 
 
 def _split_words(line: str, url_words: Set[str]) -> list[str]:

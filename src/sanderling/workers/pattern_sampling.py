@@ -1,7 +1,7 @@
 """Choose the pages of a URL pattern whose undated content is compared: comparing costs more than fetching.
 
-The first pages of a pattern are not compared. Then each is, until the last ones all had new content: from there on only
-some are, until one of them repeats known content.
+The first pages of a pattern are not compared. Then the more compared pages in a row have new content, the more pages
+are left out between two of them, until one repeats known content. Of n new pages, about 2 * sqrt(n) are compared.
 """
 
 from collections import OrderedDict
@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from sanderling.urls.content_pattern import hash_content_pattern
 
 FIRST_PAGES = 20  # of a pattern, not compared
-NEW_PAGES = 50  # in a row with new content, before pages are sampled
-SAMPLING_INTERVAL = 8
+NEW_PAGES_PER_STEP = 2  # compared pages in a row with new content that make the interval a page longer
+MAX_SAMPLING_INTERVAL = 32  # pages; a site that starts to repeat itself is noticed so much later
 MAX_PATTERNS = 20_000
 MAX_CONTENTS = 2_000  # hashes of a pattern
 MAX_TOTAL_CONTENTS = 100_000
@@ -20,6 +20,7 @@ MAX_TOTAL_CONTENTS = 100_000
 
 class PatternState(Struct):
     page_count: int = 0
+    next_page: int = FIRST_PAGES + 1  # to be compared
     new_count: int = 0  # compared pages in a row with new content
     contents: set[bytes] = field(default_factory=set)
 
@@ -35,17 +36,16 @@ class PatternSampler:
         """Count a page, and return its pattern if its undated content is to be compared."""
         state = self._get_state(url)
         state.page_count += 1
-        if state.page_count <= FIRST_PAGES:
-            return None
-        is_compared = state.new_count < NEW_PAGES or state.page_count % SAMPLING_INTERVAL == 0
-        return state if is_compared else None
+        return state if state.page_count >= state.next_page else None
 
     def record(self, state: PatternState, content: bytes) -> None:
         """Record the hash of the undated content of the page that was counted last."""
         if content in state.contents:
-            state.new_count = 0
+            state.new_count, state.next_page = 0, state.page_count + 1
             return
         state.new_count += 1
+        interval = min(1 + state.new_count // NEW_PAGES_PER_STEP, MAX_SAMPLING_INTERVAL)
+        state.next_page = state.page_count + interval
         if len(state.contents) < MAX_CONTENTS:
             state.contents.add(content)
             self._content_count += 1
