@@ -1,6 +1,8 @@
 """Build index documents from stored responses."""
 
 from collections.abc import Iterable
+from itertools import compress
+from operator import not_
 
 from msgspec import Struct
 
@@ -76,16 +78,19 @@ def _build_html_document(
             return None
         head = ParsedHead(metadata.title, metadata.language)
     blocks = extract_blocks(tree)
-    lines = [(line, is_main) for line, is_main in zip(blocks.lines, blocks.main_mask, strict=True) if line.strip()]
-    text = "\n".join(line for line, is_main in lines if is_main)
+    text = _join_lines(compress(blocks.lines, blocks.main_mask))
     if len(text) < MIN_MAIN_CONTENT_CHARS:  # the main content comes first: snippets show the start of the text
-        text = "\n".join(line for line, _ in sorted(lines, key=lambda pair: not pair[1]))
+        text = _join_lines([text, *compress(blocks.lines, map(not_, blocks.main_mask))])
     headings = (get_single_line_text(element) for element in tree.iter_elements(HEADING_TAGS))
     return Document(
         base.url, head.title, _join_headings(headings), body=text[:MAX_BODY_CHARS],
         language=detect_page_language(head.language, text), mime=base.mime, site=base.site,
         changed_at=base.changed_at, visited_at=base.visited_at,
     )  # fmt: skip
+
+
+def _join_lines(lines: Iterable[str]) -> str:
+    return "\n".join([line for line in lines if line and not line.isspace()])
 
 
 def _join_headings(headings: Iterable[str]) -> str:

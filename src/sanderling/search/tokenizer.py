@@ -93,6 +93,8 @@ class _StemCache(dict[str, str]):
 
     def stem_token(self, token: str) -> str:
         """Stem a token, which may contain several words."""
+        if token.isascii() and token.isalnum():  # most tokens: a single word
+            return " ".join(self.stem_word(token.lower()))
         words = _WORD.findall(token.lower().replace("’", "'"))
         return " ".join(stem for word in words for stem in self.stem_word_parts(word))
 
