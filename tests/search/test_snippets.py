@@ -30,6 +30,17 @@ def test_bigrams_of_unspaced_text_are_marked() -> None:
     assert render(highlight_text("私は東京に住む", "ja", {"東京"})) == "私は[東京]に住む"
 
 
+def test_words_are_marked_in_texts_whose_lower_case_is_longer() -> None:
+    text = "İstanbul ve Kitaplar. Kitap"
+    assert render(highlight_text(text, "tr", {"kitap"})) == "İstanbul ve [Kitaplar]. [Kitap]"
+    assert render(highlight_text("Die Häuser, das HAUS", "de", {"haus"})) == "Die [Häuser], das [HAUS]"
+
+
+def test_words_with_signs_are_marked_whole() -> None:
+    text = "In C++, the user's 'name'"
+    assert render(highlight_text(text, "en", {"c++", "user", "name"})) == "In [C++], the [user's] '[name]'"
+
+
 def test_markup_stays_text() -> None:
     runs = highlight_text("<script>alert(1)</script> tide", "en", {"tide", "alert"})
     assert render(runs) == "<script>[alert](1)</script> [tide]"

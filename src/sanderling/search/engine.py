@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import tantivy
@@ -15,7 +15,7 @@ from sanderling.http.content_type import get_type_name
 from sanderling.search.compounds import split_compound
 from sanderling.search.index import SearchIndex, load_document, report_index_damage
 from sanderling.search.query import ParsedQuery, drop_terms, parse_query
-from sanderling.search.query_compiler import CompiledQuery, build_field_query, compile_query
+from sanderling.search.query_compiler import MAX_STRICT_TERMS, CompiledQuery, build_field_query, compile_query
 from sanderling.search.query_expansion import (
     MIN_EXPANSION_TERMS,
     add_related_terms,
@@ -97,9 +97,10 @@ class SearchEngine:
 
     def _run_query(self, request: SearchRequest, parsed_query: ParsedQuery) -> SearchResults:
         searchers = [self.index.current_index.searcher()]
-        compiled = compile_query(
-            parsed_query, parsed_query.get_languages() or self.find_languages(), partial(count_documents, searchers[0])
-        )
+        languages = parsed_query.get_languages() or self.find_languages()
+        get_frequency = partial(count_documents, searchers[0])
+        is_short = len(parsed_query.term_groups) <= MAX_STRICT_TERMS  # compounds are searched if few pages match
+        compiled = compile_query(parsed_query, languages, None if is_short else get_frequency)
         if compiled is None:
             return SearchResults(request.query, 0)
         if parsed_query.as_of is not None:
@@ -112,13 +113,16 @@ class SearchEngine:
             )
         query, relaxed = add_related_terms(compiled.strict_query, compiled.related_terms), False
         total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
-        if compiled.can_relax and total < FEW_RESULTS:
+        if total < FEW_RESULTS and is_short:
+            compiled = compile_query(parsed_query, languages, get_frequency) or compiled
+        if total < FEW_RESULTS and compiled.can_relax:
             query, relaxed = add_related_terms(compiled.relaxed_query, compiled.related_terms), True
             exact_matches = ranked if compiled.compounds.has_any() else []
             total, ranked = self._rank_candidates(request, searchers, query, sort_by_time=sort_by_time)
             ranked = _rank_first(exact_matches, ranked)
         shown = ranked[request.offset : request.offset + request.limit]
-        hits = tuple(_build_hit(c, compiled, request, request.offset + i) for i, c in enumerate(shown, 1))
+        get_stems = cache(compiled.collect_stems)
+        hits = tuple(_build_hit(c, compiled, request, request.offset + i, get_stems) for i, c in enumerate(shown, 1))
         matches = compiled.relaxed_matches if relaxed else compiled.strict_matches
         facets = _count_facets(searchers, matches, request.now) if request.include_facets else {}
         return SearchResults(request.query, total, hits, facets, is_relaxed=relaxed and total > 0)
@@ -188,9 +192,15 @@ def _rank_first(first: list[_Candidate], candidates: list[_Candidate]) -> list[_
     return first + [c for c in candidates if (id(c.searcher), c.address.segment_ord, c.address.doc) not in known]
 
 
-def _build_hit(candidate: _Candidate, compiled: CompiledQuery, request: SearchRequest, position: int) -> SearchHit:
+def _build_hit(
+    candidate: _Candidate,
+    compiled: CompiledQuery,
+    request: SearchRequest,
+    position: int,
+    get_stems: Callable[[str], frozenset[str]],
+) -> SearchHit:
     page = load_document(candidate.searcher, candidate.address)
-    stems = compiled.stems if request.include_snippets else frozenset()
+    stems = get_stems(page.language) if request.include_snippets else frozenset[str]()
     parts = candidate.score_parts
     if request.explain:
         parts = structs.replace(parts, field_scores=_explain_terms(candidate, compiled))

@@ -33,9 +33,11 @@ class Compounds(Struct, frozen=True):
     def has_any(self) -> bool:
         return bool(self.parts or self.joined)
 
-    def collect_stems(self) -> frozenset[str]:
-        split = {stem for options in self.parts.values() for _, stems in options for stem in stems}
-        return frozenset(split | {stem for _, stem in self.joined})
+    def collect_stems(self, language: str) -> set[str]:
+        split = {
+            stem for options in self.parts.values() for code, stems in options for stem in stems if code == language
+        }
+        return split | {stem for code, stem in self.joined if code == language}
 
 
 class CompiledQuery(Struct, frozen=True):
@@ -43,18 +45,26 @@ class CompiledQuery(Struct, frozen=True):
     relaxed_query: Query
     strict_matches: Query  # the same matches without scoring clauses, for counting
     relaxed_matches: Query
-    stems: frozenset[str]  # to highlight
+    texts: tuple[str, ...]  # words and phrases, to highlight
     scored_terms: tuple[tuple[str, str], ...]  # (field, stem) pairs, for the explanation
     group_count: int = 0  # without stop words
     can_relax: bool = False  # the relaxed query may match more pages
     related_terms: RelatedTerms = ()
     compounds: Compounds = Compounds()
 
+    def collect_stems(self, language: str) -> frozenset[str]:
+        """Return the stems to highlight in a page of a language."""
+        stems = {stem for text in self.texts for stem in stem_text(text, language).split()}
+        return frozenset(stems | self.compounds.collect_stems(language))
+
 
 def compile_query(
-    query: ParsedQuery, languages: Sequence[str], get_frequency: FrequencyLookup = lambda _: 0
+    query: ParsedQuery, languages: Sequence[str], get_frequency: FrequencyLookup | None = None
 ) -> CompiledQuery | None:
-    """Compile strict (all terms) and relaxed (any term, parts of compounds) queries. None if empty."""
+    """Compile strict (all terms) and relaxed (any term, parts of compounds) queries. None if empty.
+
+    Without `get_frequency`, compounds are not searched.
+    """
     groups = remove_stop_words(query.term_groups, languages)
     group_queries = [build_group_query(group, languages) for group in groups]
     proximity = [(Occur.Should, q) for q in build_proximity_queries(groups, languages)]
@@ -64,9 +74,9 @@ def compile_query(
     if not group_queries:
         everything = Query.const_score_query(Query.all_query(), 1.0)
         filter_only = Query.boolean_query([(Occur.Must, everything), *filters])
-        return CompiledQuery(filter_only, filter_only, filter_only, filter_only, frozenset(), ())
+        return CompiledQuery(filter_only, filter_only, filter_only, filter_only, (), ())
     required = [(Occur.Must, q) for q in group_queries]
-    compounds = find_compounds(groups, languages, get_frequency)
+    compounds = find_compounds(groups, languages, get_frequency) if get_frequency else Compounds()
     optional = [(Occur.Should, build_relaxed_group_query(group, languages, compounds)) for group in groups]
     optional += [(Occur.Should, build_parts_query(language, (stem,))) for language, stem in compounds.joined]
     relaxed = Query.boolean_query([(Occur.Must, Query.boolean_query([*optional, *proximity])), *filters])
@@ -74,12 +84,12 @@ def compile_query(
     is_short = len(group_queries) <= MAX_STRICT_TERMS
     strict = Query.boolean_query([*required, *proximity, *filters]) if is_short else relaxed
     strict_matches = Query.boolean_query([*required, *filters]) if is_short else relaxed_matches
-    stems = frozenset(stem for group in groups for term in group for stem in collect_stems(term, languages))
+    texts = tuple(term.text for group in groups for term in group)
     loose_queries = [q for group in groups for term in group for q in build_loose_queries(term, compounds)]
     can_relax = len(query.term_groups) > 1 or bool(loose_queries)
     scored_terms = collect_scored_terms(groups, languages)
     return CompiledQuery(
-        strict, relaxed, strict_matches, relaxed_matches, stems | compounds.collect_stems(), scored_terms, len(groups),
+        strict, relaxed, strict_matches, relaxed_matches, texts, scored_terms, len(groups),
         can_relax, compounds=compounds,
     )  # fmt: skip
 

@@ -18,14 +18,15 @@ class RankingWeights(Struct, frozen=True):
 
 
 FULL_LINK_RANK = 100.0  # times the average; a higher link rank has no further effect
+_FULL_LINK_LOG = math.log1p(FULL_LINK_RANK)
 
 
 def combine_scores(
     text: float, link_rank: float, age_seconds: float, behavior: float, weights: RankingWeights
 ) -> ScoreParts:
-    link = min(1.0, math.log1p(max(0.0, link_rank)) / math.log1p(FULL_LINK_RANK))
-    fresh = 0.5 ** (max(0.0, age_seconds) / (weights.half_life_days * 86400))
-    learned = max(-1.0, min(1.0, behavior)) * weights.behavior
+    link = min(1.0, math.log1p(link_rank) / _FULL_LINK_LOG) if link_rank > 0 else 0.0
+    fresh = 0.5 ** (age_seconds / (weights.half_life_days * 86400)) if age_seconds > 0 else 1.0
+    learned = max(-1.0, min(1.0, behavior)) * weights.behavior if behavior else 0.0
     return ScoreParts(
         text=text,
         link=1 + weights.link * link,

@@ -47,9 +47,13 @@ _SCRIPT_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 
 def stem_text(text: str, language: str) -> str:
     """Return the stems of a text, joined by blanks."""
-    # Translating bytes is much faster than characters. Other scripts are split by the stem cache, once per token.
-    tokens = text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
-    return " ".join(filter(None, map(get_stemmer(language), tokens)))
+    return " ".join(filter(None, map(get_stemmer(language), split_tokens(text))))
+
+
+def split_tokens(text: str) -> list[str]:
+    """Split at ASCII separators. A token of another script may contain several words."""
+    # Translating bytes is much faster than characters.
+    return text.encode("utf-8", "ignore").translate(_ASCII_TABLE).decode("utf-8").split()
 
 
 def get_stemmer(language: str) -> Callable[[str], str]:
