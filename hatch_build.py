@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from sysconfig import get_platform
 from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-from packaging.tags import sys_tags
 
 PAGES = Path("src/sanderling/html")
 SOURCES, TABLES, LIBRARY = PAGES / "_native", PAGES / "native_tables.py", PAGES / "_native.so"
@@ -28,8 +28,8 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["artifacts"].append(str(LIBRARY))
         if version != "editable":
             build_data["pure_python"] = False
-            plain = (tag.platform for tag in sys_tags() if "manylinux" not in tag.platform)
-            build_data["tag"] = f"py3-none-{next(plain)}"
+            platform = get_platform().replace("-", "_").replace(".", "_")  # linux_x86_64, macosx_11_0_arm64
+            build_data["tag"] = f"py3-none-{platform}"
 
 
 def compiled(root: Path) -> bool:

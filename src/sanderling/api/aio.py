@@ -63,7 +63,7 @@ class AsyncCollection:
     """A collection for asyncio code; see `Collection` for the methods."""
 
     def __init__(self, folder: str | Path = "collection", settings: Settings | None = None) -> None:
-        self.collection = Collection(folder, settings)
+        self.collection: Collection = Collection(folder, settings)
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sanderling")
 
     async def call(self, function: Callable[..., T], *args: Any) -> T:

@@ -28,7 +28,9 @@ class Diff:
     """The differences between two versions of a page."""
 
     def __init__(self, report: DiffReport, old: PageVersion, new: PageVersion) -> None:
-        self.report, self.old, self.new = report, old, new
+        self.report: DiffReport = report
+        self.old: PageVersion = old
+        self.new: PageVersion = new
 
     @property
     def kinds(self) -> tuple[str, ...]:

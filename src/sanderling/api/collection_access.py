@@ -54,7 +54,7 @@ class Collection(CollectionReader):
 
     def __init__(self, folder: str | Path = "collection", settings: Settings | None = None) -> None:
         super().__init__(folder)
-        self.settings = settings or Settings()
+        self.settings: Settings = settings or Settings()
         self._run: weakref.ref[CrawlRun[Any]] | None = None
 
     def crawl(

@@ -48,7 +48,7 @@ class CollectionReader:
     """Read access to a collection. Use it from one thread, or open one per thread."""
 
     def __init__(self, folder: str | Path = "collection") -> None:
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
         self._stored: StoredCollection | None = None
 
     def pages(self, pattern: str = "*", *, changed_since: Time | None = None, after: str = "") -> Iterator[Page]:

@@ -49,7 +49,7 @@ class CrawlRun(Generic[S]):
         self._pages: deque[Page] = deque()
         self._last_visit = collection._get_last_visit()
         self._started_at = time.time()
-        self.was_iterated = False
+        self.was_iterated: bool = False
         self.progress: CrawlProgress | None = None
 
     def start(self) -> Self:

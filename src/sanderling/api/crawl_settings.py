@@ -124,7 +124,7 @@ class Settings:
     """
 
     def __init__(self, **values: Unpack[SettingValues]) -> None:
-        self.values = _parse_values(values)
+        self.values: dict[str, object] = _parse_values(values)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -175,7 +175,7 @@ class Settings:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Settings) and self.values == other.values
 
-    __hash__ = None  # type: ignore[assignment]  # mutable mapping inside
+    __hash__: None  # type: ignore[assignment]  # mutable mapping inside
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(sorted(self.values))})"  # values may contain passwords

@@ -31,7 +31,7 @@ class PageContent:
     """A stored response: status, headers, body, and what is read from it."""
 
     def __init__(self, collection: "CollectionReader", url: str, read_record: Callable[[], StoredRecord]) -> None:
-        self.url = url
+        self.url: str = url
         self._collection, self._read_record = collection, read_record
 
     @cached_property

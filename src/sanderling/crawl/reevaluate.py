@@ -168,6 +168,7 @@ def enqueue_all_pages(
     redundant = find_redundant_ids(
         context.db, context.frontier.url_filter.dust_rules, [(row.id, row.url) for row in rows]
     )
+    redundant |= context.revisit.sitemap_schedule.load_retired()
     admitted = [row for row in rows if row.id not in redundant and not _find_rejection(context, row.url, row.depth)]
     ranks = context.ordering.rank_all(
         [(row.id, row.depth) for row in admitted], lambda id_: load_outgoing_links(context.db, id_).target_ids

@@ -191,3 +191,9 @@ def _build_stored_urls(rows: Iterable[Any]) -> list[StoredUrl]:
 
 def _build_placeholders(values: Sequence[object]) -> str:
     return ",".join("?" * len(values)) or "NULL"
+
+
+def has_more_urls(db: Connection, host_id: int, count: int) -> bool:
+    """Return whether more than `count` URLs of a host are known."""
+    sql = "SELECT 1 FROM urls WHERE host = ? LIMIT 1 OFFSET ?"
+    return db.execute(sql, (host_id, count)).fetchone() is not None

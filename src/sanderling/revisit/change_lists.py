@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from sanderling.clock import parse_http_date
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.frontier.requeue import restore_visited, set_request_url
 from sanderling.models import Visit
 
@@ -227,13 +227,28 @@ class SitemapSchedule:
         )
         self._save_interval(url_id, now, interval, unchanged_reads, 0)
 
-    def record_failure(self, url_id: int, now: float, is_gone: bool = False) -> bool:
-        """Record a failed fetch. Returns True if the sitemap is now retired."""
+    def record_failure(self, url_id: int, now: float, is_gone: bool = False, *, is_guess: bool = False) -> bool:
+        """Record a failed fetch. Returns True if the sitemap is now retired: a guess (no site named it) at once."""
         interval, unchanged_reads = self._load_interval(url_id)
         row = self.db.execute("SELECT failures FROM sitemap_schedule WHERE url = ?", (url_id,)).fetchone()
-        failures = 1 + (row[0] if row else 0)
+        failures = MAX_FAILED_READS if is_guess and row is None else 1 + (row[0] if row else 0)
         self._save_interval(url_id, now, min(interval * 1.5, MAX_READ_INTERVAL), unchanged_reads, failures)
         return bool(failures >= (MAX_GONE_READS if is_gone else MAX_FAILED_READS))
+
+    def is_missing(self, url_id: int) -> bool:
+        """Return whether the last fetch failed."""
+        row = self.db.execute("SELECT failures FROM sitemap_schedule WHERE url = ?", (url_id,)).fetchone()
+        return row is not None and row[0] > 0
+
+    def load_retired(self) -> set[int]:
+        """Return those that are not fetched again, unless robots.txt names them."""
+        sql = f"SELECT url FROM sitemap_schedule WHERE failures >= {MAX_FAILED_READS}"
+        return {url for (url,) in self.db.execute(sql)}
+
+    def load_just_retired(self, url_ids: Sequence[int]) -> list[int]:
+        """Return those that were retired, and not fetched since."""
+        sql = f"SELECT url FROM sitemap_schedule WHERE failures = {MAX_FAILED_READS} AND url IN ({{}})"
+        return sorted({url for (url,) in select_by_ids(self.db, sql, url_ids)})
 
     def load_due(self, now: float) -> list[int]:
         return self._select_ids(f"{ACTIVE_SQL} AND m.due_at <= ? AND m.failures < {MAX_FAILED_READS}", now)

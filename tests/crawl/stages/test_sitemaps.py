@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
-from tests.support.site import Page, Site, html, redirect
+from tests.support.site import Page, Site, html, redirect, tree
 
+import sanderling
+from sanderling import Settings
 from sanderling.config.settings import HttpSettings, PolitenessSettings, ScopeSettings, WorkerSettings
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
+from sanderling.crawl.stages.sitemaps import WELL_KNOWN_PATHS
 from sanderling.discovery.entry_types import MAX_INDEX_DEPTH
-from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.collection import open_collection, open_collection_read_only
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.queries import load_pages, load_skipped_urls
 
@@ -65,6 +68,42 @@ def test_well_known_sitemap_paths_are_tried_in_order(tmp_path: Path) -> None:
         run_crawl(site, tmp_path)
         assert load_sources(tmp_path) == {"": "seed", "hidden": "sitemap"}
         assert [site.hits[name] for name in ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")] == [1, 1, 1]
+
+
+def test_small_site_is_asked_for_one_well_known_path_once(tmp_path: Path) -> None:
+    with Site(tree(18)) as site:
+        for _ in range(2):
+            run_crawl(site, tmp_path)
+            site.pages["/p1"] = html("/", text="new")
+        refresh(tmp_path, every_page=True)
+        guessed = {path: site.hits[path] for path in WELL_KNOWN_PATHS if site.hits[path]}
+        assert (guessed, site.hits["/p1"]) == ({"/sitemap.xml": 1}, 3)
+        site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/sitemap.xml".encode())
+        site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/hidden</loc>")
+        site.pages["/hidden"] = html()
+        forget_robots(tmp_path)
+        refresh(tmp_path, every_page=True)
+        assert site.hits["/hidden"] == 1, "a path that was missing is read when robots.txt names it"
+
+
+def test_large_site_is_asked_for_the_other_paths_among_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sanderling.crawl.stages.sitemaps.PAGES_PER_PATH", 5)
+    with Site(tree(20)) as site:
+        for _ in WELL_KNOWN_PATHS:  # a path is tried when the one before it was answered
+            run_crawl(site, tmp_path)
+        assert [site.hits[path] for path in WELL_KNOWN_PATHS] == [1] * len(WELL_KNOWN_PATHS)
+
+
+def forget_robots(folder: Path) -> None:
+    with open_collection(folder) as collection:
+        collection.db.execute("UPDATE hosts SET robots_until = 0")
+
+
+def refresh(folder: Path, *, every_page: bool) -> None:
+    with sanderling.open(folder, Settings(allow_private=True, delay=0, workers=1)) as collection:
+        collection.refresh(every_page=every_page).wait()
 
 
 def test_feed_linked_from_page_is_read(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Store robots.txt files."""
 
+from sanderling.crawl.context import SITEMAP_RANK
 from sanderling.crawl.stages.close_leases import UNREACHABLE_BACKOFF_DIVISOR
 from sanderling.crawl.stages.sitemaps import WELL_KNOWN_PATHS, enqueue_sitemaps
 from sanderling.crawl.stages.stage_services import RobotsServices
@@ -19,6 +20,9 @@ def store_robots(robots: RobotsTxt, context: RobotsServices, now: float) -> None
     ):
         urls = [resolve_url(robots.host + "/", text) for text in rules.sitemaps]
         refs = [FileRef(url.url, url.distinct_request_url) for url in urls if url is not None]
+        known = context.frontier.url_store.get([ref.url for ref in refs])
+        retired = context.revisit.sitemap_schedule.load_just_retired([found.id for found in known.values()])
+        context.frontier.requeue(retired, SITEMAP_RANK)  # named by the site now
         enqueue_sitemaps(refs or [FileRef(Url(robots.host + WELL_KNOWN_PATHS[0]))], context.frontier, now)
     backoff, crawl_delay = context.options.backoff_seconds / UNREACHABLE_BACKOFF_DIVISOR, rules.get_crawl_delay() or 0.0
     if not context.frontier.hosts.store_robots(robots, backoff, now, crawl_delay):

@@ -12,7 +12,7 @@ from sanderling.fetch.robots import build_robots_rules
 from sanderling.frontier.frontier import Frontier
 from sanderling.frontier.lease_outcome import MAX_HOPS
 from sanderling.frontier.shard_links import ForeignLink
-from sanderling.frontier.url_rows import count_sitemap_indexes
+from sanderling.frontier.url_rows import count_sitemap_indexes, has_more_urls
 from sanderling.frontier.url_store import FrontierEntry
 from sanderling.models import (
     CandidateUrl,
@@ -33,8 +33,10 @@ from sanderling.urls.normalize import get_host, split_url
 from sanderling.urls.scope import can_sitemap_list
 
 SITEMAP_ROLES = (UrlRole.SITEMAP, UrlRole.FEED)
-# Tried one after the other if robots.txt names no sitemap.
+# Tried one after the other, each once, if robots.txt names no sitemap.
 WELL_KNOWN_PATHS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt", RESOURCESYNC_PATH, "/llms.txt")
+MAX_FEW_URLS = 4  # known URLs of a host with hardly a link
+PAGES_PER_PATH = 50  # on average, of a host with more URLs, before each further path: it costs a crawl delay
 
 
 def process_sitemaps(visits: Sequence[Visit], context: SitemapServices, now: float) -> None:
@@ -57,22 +59,23 @@ def process_sitemaps(visits: Sequence[Visit], context: SitemapServices, now: flo
                 if visit.role is UrlRole.PAGE
                 else 1 + count_sitemap_indexes(context.db, visit.id, MAX_HOPS * MAX_INDEX_DEPTH),
             )
-        if visit.role not in SITEMAP_ROLES:
-            continue
-        _process_sitemap(visit, context, now)
-        if visit.outcome in (Outcome.GONE, Outcome.FAILED):
-            _try_next_path(visit, context.frontier, now)
+        if visit.role in SITEMAP_ROLES:
+            _process_sitemap(visit, context, now)
+        if visit.outcome in (Outcome.GONE, Outcome.FAILED) and split_url(visit.url)[1] in WELL_KNOWN_PATHS:
+            host_id = context.frontier.url_store.get_host_id(get_host(visit.url))
+            if not has_more_urls(context.db, host_id, MAX_FEW_URLS + 1):  # with the path itself
+                _try_next_path(visit, context, now)
+        elif visit.role is UrlRole.PAGE and visit.id % PAGES_PER_PATH == 0:
+            _try_next_path(visit, context, now)
 
 
-def _try_next_path(visit: Visit, frontier: Frontier, now: float) -> None:
-    """Queue the next well-known path after one that is missing.
-
-    Each costs a crawl delay. A rare one is tried where it may tell most: on sites with many URLs, and on those with
-    hardly a link.
-    """
-    path, host = split_url(visit.url)[1], get_host(visit.url)
-    following = WELL_KNOWN_PATHS[WELL_KNOWN_PATHS.index(path) + 1 :] if path in WELL_KNOWN_PATHS else ()
-    enqueue_sitemaps([FileRef(Url(host + next_path)) for next_path in following[:1]], frontier, now)
+def _try_next_path(visit: Visit, context: SitemapServices, now: float) -> None:
+    """Queue the next well-known path of a host, if those before it were tried and are missing."""
+    urls = [Url(get_host(visit.url) + path) for path in WELL_KNOWN_PATHS]
+    known = context.frontier.url_store.get(urls)
+    tried = [url for url in urls if url in known]
+    if 0 < len(tried) < len(urls) and context.revisit.sitemap_schedule.is_missing(known[tried[-1]].id):
+        enqueue_sitemaps([FileRef(next(url for url in urls if url not in known))], context.frontier, now)
 
 
 def _process_sitemap(visit: Visit, context: SitemapServices, now: float) -> None:
@@ -86,11 +89,17 @@ def _process_sitemap(visit: Visit, context: SitemapServices, now: float) -> None
             visit.id, now, has_new_entries=bool(visit.sitemap_hints or visit.file_refs)
         )
     elif visit.outcome is not Outcome.REDIRECT and context.revisit.sitemap_schedule.record_failure(
-        visit.id, now, visit.outcome is Outcome.GONE
+        visit.id, now, visit.outcome is Outcome.GONE, is_guess=_is_guess(visit, context)
     ):
         context.revisit.schedule.clear_sitemap_hints(
             context.storage.sitemap_hints.replace_hints(visit.id, [], now), now, announcer
         )
+
+
+def _is_guess(visit: Visit, context: SitemapServices) -> bool:
+    """Return whether a path was only tried because it is well known."""
+    host, path = get_host(visit.url), split_url(visit.url)[1]
+    return path in WELL_KNOWN_PATHS and not _is_named_by_robots(host, visit.url, context, {})
 
 
 def enqueue_sitemaps(

@@ -81,7 +81,7 @@ class RenderingServices(HasStats, HasStorage, Protocol):
     """Services of `page_renderings`."""
 
 
-class RobotsServices(HasFrontier, HasOptions, HasStats, Protocol):
+class RobotsServices(HasFrontier, HasOptions, HasRevisit, HasStats, Protocol):
     """Services of `robots_files`."""
 
 
