@@ -1,7 +1,8 @@
 """robots.txt: RFC 9309, with protego as the matcher.
 
 Before parsing, a file is truncated and reduced to our groups, which bounds the work and matches agents by whole product
-tokens. HTML bodies are read without tags.
+tokens. HTML bodies are read without tags. `fetch_loop` requests the file before all others of a host, `crawl/stages`
+stores it (`robots_files`), and `html/robots_meta.py` reads the header and meta tags of pages.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Politeness rules: crawl delay, batch size and lease duration per host. No I/O."""
+"""Politeness rules: crawl delay, batch size and lease duration per host. No I/O.
+
+`hosts` stores the delay and back-off of each host; `fetch/host_queue.py` spaces the requests of a batch.
+"""
 
 from msgspec import Struct
 

@@ -1,6 +1,7 @@
 """URL queue: lease the best ready URLs of hosts to workers.
 
-Politeness is decided here, in the transaction that grants the leases.
+The transaction that grants the leases also decides whether the host may be requested, by the rules of `politeness`.
+URLs enter the queue through `frontier.enqueue` and `frontier.requeue`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

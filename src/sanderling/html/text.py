@@ -1,4 +1,7 @@
-"""Extract and normalize the visible text of a page: one line per block (paragraph, cell, list item, heading)."""
+"""Extract and normalize the visible text of a page: one line per block (paragraph, cell, list item, heading).
+
+`content/extract.py` separates main content from boilerplate.
+"""
 
 import re
 from secrets import token_hex
