@@ -1,10 +1,9 @@
 """MIG Table 4.2: how much each criterion of a migrant matters."""
 
 from experiments.frame import Row, Table, exact
-from experiments.paper_methods import compute_row_averages, compute_thesis_ratio
+from experiments.paper_methods import compute_column_sums, compute_row_averages, compute_thesis_ratio
 from sanderling.workers.assignment.ahp import (
     compute_alonso_lamata_ratio,
-    compute_column_sums,
     compute_eigenvector,
     compute_saaty_ratio,
     parse_matrix,

@@ -97,9 +97,9 @@ def play(scenario: Scenario) -> Downloads:
         changed = parse_changelist(
             get(root, build_changelist_url("/changes.xml", first.until or "0")), list_address
         ).changes
-        wanted = [change.url for change in changed if (change.priority or 0) > scenario.threshold]
+        selected = [change.url for change in changed if (change.priority or 0) > scenario.threshold]
         shop.fetched.clear()
-        crawl(Path(folder, "some"), _request(wanted, "page"))
+        crawl(Path(folder, "some"), _request(selected, "page"))
         return Downloads(normal, len(changed), len(shop.fetched), len(scenario.updated) - len(shop.fetched))
 
 

@@ -2,8 +2,7 @@
 
 from experiments.frame import Table, exact
 from experiments.paper_methods import build_tree_levels as level_table
-from experiments.paper_methods import fingerprint_tags
-from sanderling.changes.tag_tree_diff import compare_outlines
+from experiments.paper_methods import compare_outlines, fingerprint_tags
 from sanderling.fingerprint.tag_outline import TagOutline
 from sanderling.fingerprint.tag_outline import build_outline as outline_of
 from sanderling.html.parser import parse_html

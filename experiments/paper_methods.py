@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from operator import mul
 from typing import TypeVar
@@ -10,9 +10,10 @@ from typing import TypeVar
 from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
-from sanderling.fingerprint.tag_outline import TagOutline
+from sanderling.changes.tag_tree_diff import StructureDiff, compare_pruned_outlines
+from sanderling.fingerprint.tag_outline import COSMETIC_TAGS, INVISIBLE_TAGS, TagOutline
 from sanderling.frontier.ordering.pvalue import LIST_SHARES
-from sanderling.workers.assignment.ahp import RANDOM_INDEX, Matrix, Vector, compute_column_sums
+from sanderling.workers.assignment.ahp import RANDOM_INDEX, Matrix, Vector
 
 T = TypeVar("T")
 DIGEST_ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha512")
@@ -89,3 +90,40 @@ def compute_thesis_ratio(matrix: Matrix, weights: Vector) -> float:
     order = len(matrix)
     largest: float = sum(map(mul, compute_column_sums(matrix), weights))
     return (largest - order) / (order - 1) / RANDOM_INDEX[order]
+
+
+def compare_outlines(
+    old: TagOutline, new: TagOutline, skipped_tags: frozenset[str] = COSMETIC_TAGS | INVISIBLE_TAGS
+) -> StructureDiff:
+    """Compare two outlines by level; a node is its tag and whether it has children.
+
+    Cosmetic and invisible tags are skipped; the trees of the papers skip none.
+    """
+    if old == new:
+        return StructureDiff()
+    cosmetic = _count_tags(old, COSMETIC_TAGS) != _count_tags(new, COSMETIC_TAGS)
+    return compare_pruned_outlines(
+        prune_outline(old, skipped_tags), prune_outline(new, skipped_tags), cosmetic=cosmetic
+    )
+
+
+def prune_outline(outline: TagOutline, skipped_tags: frozenset[str]) -> TagOutline:
+    """Drop tags and move up their children."""
+    tags, depths = [], []
+    levels = [0] * 257  # by depth: number of kept ancestors, including the last element there
+    for tag, depth in zip(outline.tags, outline.depths, strict=True):
+        level = levels[depth - 1]
+        if tag not in skipped_tags:
+            level += 1
+            tags.append(tag)
+            depths.append(level)
+        levels[depth] = level
+    return TagOutline(tags, bytes(depths))
+
+
+def _count_tags(outline: TagOutline, tags: frozenset[str]) -> Counter[str]:
+    return Counter(tag for tag in outline.tags if tag in tags)
+
+
+def compute_column_sums(matrix: Matrix) -> Vector:
+    return tuple(sum(column) for column in zip(*matrix, strict=True))

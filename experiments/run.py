@@ -63,16 +63,16 @@ def main(argv: Sequence[str]) -> int:
             for name in names():
                 print(f"{name:24} {title(name)}")
             return 0
-        return judge(chosen(words), write="--write" in argv)
+        return check_tables(chosen(words), write="--write" in argv)
     except UsageError as wrong:
         print(wrong, file=sys.stderr)
         return wrong.exit_code
 
 
-def judge(wanted: list[str], write: bool) -> int:
+def check_tables(names: list[str], write: bool) -> int:
     """Run experiments and print their tables; say at the end which do not hold."""
     failed = []
-    for name in wanted:
+    for name in names:
         start = time.perf_counter()
         table = run(name)
         print(f"[{name}] {'' if table.holds else 'DOES NOT HOLD '}{time.perf_counter() - start:.1f} s")
@@ -81,9 +81,7 @@ def judge(wanted: list[str], write: bool) -> int:
             failed.append(name)
         if write:
             put(name, table)
-    print(
-        f"{len(wanted) - len(failed)} of {len(wanted)} tables hold" + (f"; not: {', '.join(failed)}" if failed else "")
-    )
+    print(f"{len(names) - len(failed)} of {len(names)} tables hold" + (f"; not: {', '.join(failed)}" if failed else ""))
     return 1 if failed else 0
 
 

@@ -1,5 +1,6 @@
 """Measures of tree similarity that Simple Tree Matching is compared with, and its recurrence as printed."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
@@ -109,3 +110,19 @@ SIMILARITY_MEASURES: dict[str, Callable[[TagNode, TagNode], float]] = {
     "layer by layer": compute_layer_similarity,
     "edit distance": compute_edit_similarity,
 }
+
+
+def parse_tag_tree(text: str) -> TagNode:
+    """Parse the output of `format_tag_tree`. Raises ValueError."""
+    stack: list[tuple[str, list[TagNode]]] = [("", [])]
+    for tag, paren in re.findall(r"([^\s()]+)|([()])", text):
+        if tag:
+            stack[-1][1].append(TagNode(tag))
+        elif paren == "(":
+            stack.append((stack[-1][1].pop().tag, []))
+        else:
+            name, children = stack.pop()
+            stack[-1][1].append(TagNode(name, tuple(children)))
+    if len(stack) != 1 or len(stack[0][1]) != 1:
+        raise ValueError("expected exactly one tag tree")
+    return stack[0][1][0]

@@ -52,8 +52,8 @@ def settings() -> str:
         parts.append(f"## {(group.__doc__ or '').strip().splitlines()[0].rstrip('.')}\n")
         parts.append("| TOML key | flag | environment | default | meaning |\n|---|---|---|---|---|")
         for setting in get_group_settings(group):
-            said = str(setting.default).lower() if setting.kind == "switch" else str(setting.default)
-            default = "none" if setting.default in ((), "") else f"`{said}`"
+            default = str(setting.default).lower() if setting.kind == "switch" else str(setting.default)
+            default = "none" if setting.default in ((), "") else f"`{default}`"
             row = (f"`{setting.name}`", f"`{setting.flag}`", f"`{ENVIRONMENT_PREFIX}{setting.name.upper()}`", default)
             parts.append(f"| {' | '.join(row)} | {setting.help.replace('|', '/')} |")
         parts.append("")

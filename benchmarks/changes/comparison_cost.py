@@ -200,10 +200,14 @@ def _compare(old: bytes, new: bytes, costs: Costs) -> str:
         return "unchanged"
     charset = (parse_html(old).encoding or "").lower()
     spent, marked = costs.spent("stable hash", "unpack", "marks", "classification"), costs.spent("marks")
-    left = costs.take("stable hash", compute_stable_hash, new)
+    new_hash = costs.take("stable hash", compute_stable_hash, new)
     body = costs.take("unpack", igzip.decompress, igzip.compress(old))
     made = costs.take(
-        "marks", build_comparison_fingerprints, _looked_at(tree), new, PreviousVersion(body, charset, stable_hash=left)
+        "marks",
+        build_comparison_fingerprints,
+        _looked_at(tree),
+        new,
+        PreviousVersion(body, charset, stable_hash=new_hash),
     )
     after = made.after or made.page or b""
     kind = _kind(made.before or b"", after)
@@ -227,17 +231,17 @@ def _kind(before: bytes, after: bytes) -> str:
 def _compare_later(old: bytes, new: bytes, costs: Costs) -> None:
     """The same for a page whose last version has a stable hash and a full fingerprint."""
     before = PreviousVersion(igzip.compress(old), (parse_html(old).encoding or "").lower(), has_fingerprint=True)
-    last, left = _mark(parse_html(old)), compute_stable_hash(old)
+    last, new_hash = _mark(parse_html(old)), compute_stable_hash(old)
     parsed, spent = costs.spent("parse again"), costs.spent("later")
     tree = _looked_at(costs.take("parse again", parse_html, new))
-    costs.take("later", _later, tree, new, before, last, left)
+    costs.take("later", _later, tree, new, before, last, new_hash)
     costs.later.append((costs.spent("later") - spent) / max(costs.spent("parse again") - parsed, 1e-9))
 
 
-def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, left: bytes) -> object:
+def _later(tree: Document, new: bytes, before: PreviousVersion, last: bytes, new_hash: bytes) -> object:
     """Compare a page unless its stable hash is unchanged."""
     mine = compute_stable_hash(new)
-    if mine and mine == left:
+    if mine and mine == new_hash:
         return compare_fingerprints(UNCHANGED_FINGERPRINTS.before or b"", UNCHANGED_FINGERPRINTS.after or b"")
     made = build_comparison_fingerprints(tree, new, replace(before, body=igzip.decompress(before.body)))  # type: ignore[no-untyped-call]
     return compare_fingerprints(made.before or last, made.after or made.page or b"")

@@ -48,9 +48,9 @@ def paragraphs(tree: Document) -> list[Element]:
     found: dict[str, Element] = {}
     for element in tree.iter_elements(BLOCKS):
         words = _words(element)
-        said = len(words) - sum(len(_words(link)) for link in element.find_all("a"))
+        own_words = len(words) - sum(len(_words(link)) for link in element.find_all("a"))
         plain = all(child.tag in INLINE for child in element.iter_elements())
-        if said >= LONG and plain and not any(_is_aside(up) for up in element.ancestors):
+        if own_words >= LONG and plain and not any(_is_aside(up) for up in element.ancestors):
             found.setdefault(words, element)
     return list(found.values())
 

@@ -130,10 +130,10 @@ def _score(args: argparse.Namespace, title: str, change: Callable[[bytes, Names]
     for line in (folder / "pairs.jsonl").read_text().splitlines():
         pair, names = json.loads(line), Names()
         old, new = (change(gzip.decompress((folder / pair[side]).read_bytes()), names) for side in ("old", "new"))
-        said = ChangeKind.CONTENT in compared(old, new).kinds
-        score[pair["main_content_changed"], said] += 1
-        if args.verbose and said != pair["main_content_changed"]:
-            print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {said}", file=sys.stderr)
+        is_reported = ChangeKind.CONTENT in compared(old, new).kinds
+        score[pair["main_content_changed"], is_reported] += 1
+        if args.verbose and is_reported != pair["main_content_changed"]:
+            print(f"  {pair['page']} {pair['old']} {pair['new']}: we say {is_reported}", file=sys.stderr)
     _print_score(title, score)
 
 
@@ -191,10 +191,10 @@ def versions(args: argparse.Namespace) -> None:
             noise.learn(number, found[name])
     score: Counter[tuple[bool, bool]] = Counter()
     for number, (name, facts) in enumerate(found.items()):
-        said = facts is not None and ChangeKind.CONTENT in classify_diff(facts, noise, number).kinds
-        score[name in truth, said] += 1
-        if args.verbose and said != (name in truth):
-            print(f"  {name}: we say {said}", file=sys.stderr)
+        is_reported = facts is not None and ChangeKind.CONTENT in classify_diff(facts, noise, number).kinds
+        score[name in truth, is_reported] += 1
+        if args.verbose and is_reported != (name in truth):
+            print(f"  {name}: we say {is_reported}", file=sys.stderr)
     _print_score(f"{len(found)} pages", score)
 
 

@@ -60,15 +60,17 @@ def main() -> int:
     peers = options.data / "peers"
     pages = reachable(options.data, web, peers)
     print(f"{len(pages)} pages can be reached on {', '.join(names)}", file=sys.stderr)
-    wanted = [one for one in crawlers(peers) if not options.only or one.name.lower() in options.only.lower().split(",")]
-    missing = [one.name for one in wanted if not is_there(one)]
+    selected = [
+        one for one in crawlers(peers) if not options.only or one.name.lower() in options.only.lower().split(",")
+    ]
+    missing = [one.name for one in selected if not is_there(one)]
     if missing:
         print(f"not installed, left out: {', '.join(missing)}", file=sys.stderr)
     warm(web.root)
     runs = [
         run
         for number in range(options.rounds)
-        for run in one_round(number, web, [one for one in wanted if is_there(one)], pages, options.data)
+        for run in one_round(number, web, [one for one in selected if is_there(one)], pages, options.data)
     ]
     print(crawl_report.table(runs))
     print(crawl_report.targets(runs))
@@ -90,14 +92,14 @@ def parse() -> argparse.Namespace:
 
 def reachable(data: Path, web: Web, peers: Path) -> frozenset[str]:
     """The pages there are to find, from a walk that uses nothing of ours; remembered."""
-    kept = data / f"reachable-{web.root.name}.json"
-    if not kept.exists():
+    cache = data / f"reachable-{web.root.name}.json"
+    if not cache.exists():
         script = Path(__file__).with_name("reachable.py")
         done = subprocess.run(
             [str(peers / "bin/python"), str(script), str(web.root)], stdout=subprocess.PIPE, check=True
         )
-        kept.write_bytes(done.stdout)
-    return frozenset(json.loads(kept.read_bytes()))
+        cache.write_bytes(done.stdout)
+    return frozenset(json.loads(cache.read_bytes()))
 
 
 def warm(root: Path) -> None:
@@ -108,10 +110,10 @@ def warm(root: Path) -> None:
                 path.read_bytes()
 
 
-def one_round(number: int, web: Web, wanted: list[Crawler], pages: frozenset[str], data: Path) -> list[Run]:
+def one_round(number: int, web: Web, selected: list[Crawler], pages: frozenset[str], data: Path) -> list[Run]:
     """Run every crawler once, and wrk on the same pages."""
     runs = []
-    for crawler in wanted:
+    for crawler in selected:
         run = crawl(crawler, web, pages, data / "tmp")
         print(f"  round {number + 1}: {crawl_report.line(run)}", file=sys.stderr)
         runs.append(run)

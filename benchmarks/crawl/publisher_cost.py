@@ -111,9 +111,9 @@ def added(
     wrapped = min(run(wrap(app, desk.site, desk)) for _ in range(3))
     start = time.process_time()
     desk.flush()
-    more = wrapped - bare + (time.process_time() - start) / REQUESTS * 1e6
+    extra = wrapped - bare + (time.process_time() - start) / REQUESTS * 1e6
     desk.close()
-    print(f"{name}: {bare:5.1f} µs bare, {wrapped:5.1f} µs wrapped, {more:5.1f} µs added per request")
+    print(f"{name}: {bare:5.1f} µs bare, {wrapped:5.1f} µs wrapped, {extra:5.1f} µs added per request")
 
 
 def grow(folder: Path, size: int, report: Any) -> None:

@@ -28,12 +28,12 @@ class Tee(io.TextIOBase):
 
 
 @contextmanager
-def written(name: str, wanted: bool) -> Iterator[None]:
+def written(name: str, is_written: bool) -> Iterator[None]:
     """Write the output of the block between the markers of this name, if requested."""
     tee = Tee(sys.stdout)
     with redirect_stdout(tee):
         yield
-    if wanted:
+    if is_written:
         put(name, tee.text.strip())
 
 

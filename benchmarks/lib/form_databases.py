@@ -164,13 +164,13 @@ class FormSite:
         pairs = [(key, value) for key, values in parameters.items() for value in values if key != "page"]
         return "/search?" + "&".join(f"{quote(k)}={quote(v)}" for k, v in [*pairs, ("page", str(number))])
 
-    def select(self, parameters: Parameters) -> Sequence[Record]:
-        """Return the records that a query selects, in the order of the site."""
-        raise NotImplementedError
+    def select(self, _parameters: Parameters) -> Sequence[Record]:
+        """Return the records that a query selects, in the order of the site: all, unless overridden."""
+        return self.records
 
     def list_queries(self) -> list[Sequence[Record]]:
-        """Return the results of all queries that an oracle may choose from."""
-        raise NotImplementedError
+        """Return the results of all queries that an oracle may choose from: one, unless overridden."""
+        return [self.records]
 
 
 def first(parameters: Parameters, name: str) -> str:

@@ -47,11 +47,11 @@ class LinkGraph(Struct, frozen=True):
 def graph_of(data: Path, names: tuple[str, ...]) -> LinkGraph:
     """The pages that can be reached from the front page of a site, or from a page that links to several."""
     title = names[0] if len(names) == 1 else "linked hosts"
-    kept = data / "graphs" / ("+".join(names) + ".msgpack")
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(msgspec.msgpack.encode(_walk(title, data, names)))
-    return msgspec.msgpack.decode(kept.read_bytes(), type=LinkGraph)
+    cache = data / "graphs" / ("+".join(names) + ".msgpack")
+    if not cache.exists():
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        cache.write_bytes(msgspec.msgpack.encode(_walk(title, data, names)))
+    return msgspec.msgpack.decode(cache.read_bytes(), type=LinkGraph)
 
 
 def _walk(title: str, data: Path, names: tuple[str, ...]) -> LinkGraph:

@@ -32,8 +32,12 @@ SAMPLES = 8
 WORDS = "harbor river lantern market winter garden bridge copper signal meadow timber window island report".split()  # noqa: SIM905
 
 
+def get_host_address(number: int) -> str:
+    return f"127.0.1.{1 + number % HOSTS}"
+
+
 class LoopbackSite:
-    """Pages on all addresses of 127.0.0.0/8, and a webhook; answers from a thread."""
+    """Pages on the addresses of `HOSTS` hosts, and a webhook on 127.0.0.1; answers from a thread."""
 
     def __init__(self) -> None:
         self.hits: Counter[str] = Counter()
@@ -44,10 +48,11 @@ class LoopbackSite:
         self.ready.wait()
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._answer, "0.0.0.0", 0)  # noqa: S104 all loopback addresses
-        self.port = server.sockets[0].getsockname()[1]
+        first = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        self.port = first.sockets[0].getsockname()[1]
+        others = [await asyncio.start_server(self._answer, get_host_address(n), self.port) for n in range(HOSTS)]
         self.ready.set()
-        await server.serve_forever()
+        await asyncio.gather(*(server.serve_forever() for server in (first, *others)))
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -83,7 +88,7 @@ def add_watches(folder: Path, site: LoopbackSite, count: int, every: float) -> N
     store = WatchStore(folder)
     store.db.execute("BEGIN")
     for number in range(count):
-        url = f"http://127.0.1.{1 + number % HOSTS}:{site.port}/p{number}"
+        url = f"http://{get_host_address(number)}:{site.port}/p{number}"
         watch = Watch(
             name=url, urls=(url,), every=every, notify=(f"http://127.0.0.1:{site.port}/hook",), added_at=time.time()
         )

@@ -20,11 +20,11 @@ PRINTED_UP_TO = 10_000  # the printed method sorts everything after every step
 def web(links: int, draw: Random) -> dict[int, list[str]]:
     """Make pages whose links follow a power law: a few targets are named everywhere, most once."""
     pages: dict[int, list[str]] = {}
-    left = links
-    while left > 0:
-        count = min(left, max(1, int(draw.paretovariate(1.3) * 4)), 400)
+    remaining = links
+    while remaining > 0:
+        count = min(remaining, max(1, int(draw.paretovariate(1.3) * 4)), 400)
         pages[len(pages)] = [f"/{int(links * draw.random() ** 3)}" for _ in range(count)]
-        left -= count
+        remaining -= count
     return pages
 
 
@@ -63,8 +63,8 @@ def table(rows: list[tuple[int, int, float, float | None]]) -> str:
     """A Markdown table, and how the cost grows."""
     lines = ["| links | pages | seconds | µs per link | seconds, as published |", "|---:|---:|---:|---:|---:|"]
     for links, pages, ours, theirs in rows:
-        said = f"{theirs:.3f}" if theirs is not None else "-"
-        lines.append(f"| {links:,} | {pages:,} | {ours:.3f} | {1e6 * ours / links:.2f} | {said} |")
+        published = f"{theirs:.3f}" if theirs is not None else "-"
+        lines.append(f"| {links:,} | {pages:,} | {ours:.3f} | {1e6 * ours / links:.2f} | {published} |")
     (few, _, quick, _), (many, _, slow, _) = rows[1], rows[-1]
     power = log(slow / quick) / log(many / few)
     return "\n".join([*lines, "", f"From {few:,} to {many:,} links the cost grows with exponent {power:.2f}."])

@@ -11,7 +11,7 @@ from benchmarks.ordering.ordering_speed import table
 from sanderling.frontier.ordering.ordering_registry import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
-    from benchmarks.ordering.orderings import Costs, Harvest, Kept, Result
+    from benchmarks.ordering.orderings import Costs, Harvest, OrderingResults, Result
 
 CHART, HARVEST = Path("docs/images/ordering.svg"), Path("docs/images/harvest.svg")
 BASELINE = "breadth"
@@ -25,14 +25,14 @@ COLORS = {"pagerank": "#d1495b", "breadth": "#1d3557", "opic": "#2a9d8f", "shark
 OTHER = {"color": "#c8cdd6", "linewidth": 0.7, "zorder": 1}
 
 
-def tables(kept: "Kept") -> str:
+def tables(results: "OrderingResults") -> str:
     """Everything as Markdown."""
-    parts = [_masses(kept.results), _wins(kept.results)] if kept.results else []
-    if kept.harvests:
-        parts += [_harvests(kept.harvests), _doubled(kept.harvests)]
-    if kept.costs:
-        parts.append(_costs(kept.costs))
-    return "\n\n".join([*parts, table(kept.speeds)] if kept.speeds else parts)
+    parts = [_masses(results.results), _wins(results.results)] if results.results else []
+    if results.harvests:
+        parts += [_harvests(results.harvests), _doubled(results.harvests)]
+    if results.costs:
+        parts.append(_costs(results.costs))
+    return "\n\n".join([*parts, table(results.speeds)] if results.speeds else parts)
 
 
 def name_of(graph: str) -> str:
@@ -68,10 +68,10 @@ def _wins(results: "Sequence[Result]") -> str:
         ours, theirs = found.get((graph, DEFAULT_ORDERING)), found.get((graph, BASELINE))
         if ours and theirs:
             lost += [f"{name_of(graph)} at {s} %" for s in SHARES if ours.rank_mass[s] <= theirs.rank_mass[s]]
-    said = f"NOT met: {', '.join(lost)}" if lost else "met"
+    outcome = f"NOT met: {', '.join(lost)}" if lost else "met"
     return (
         f"- the default, {DEFAULT_ORDERING}, beats breadth-first on PageRank mass"
-        f" at 10, 25 and 50 % on every graph ({said})"
+        f" at 10, 25 and 50 % on every graph ({outcome})"
     )
 
 
@@ -106,10 +106,10 @@ def _doubled(harvests: "Sequence[Harvest]") -> str:
     for order in dict.fromkeys(harvest.order for harvest in harvests if harvest.order != BASELINE):
         ours = mean(rate(harvest) for harvest in harvests if harvest.order == order)
         base = mean(rate(harvest) for harvest in harvests if harvest.order == BASELINE)
-        said = "met" if ours >= TIMES * base else "NOT met"
+        outcome = "met" if ours >= TIMES * base else "NOT met"
         lines.append(
             f"- {order}: mean harvest rate {100 * ours:.1f} % against {100 * base:.1f} % of breadth-first,"
-            f" {ours / base:.2f} times (target {TIMES:g}: {said});"
+            f" {ours / base:.2f} times (target {TIMES:g}: {outcome});"
             f" {_single(harvests, order)}"
         )
     return "\n".join(lines)
@@ -137,17 +137,17 @@ def _costs(costs: "Costs") -> str:
         share = (more + scoring) / costs.whole
         over += [order] if share > MOST_COST else []
         lines.append(f"| {order} | {spent:.3f} | {more:+.3f} | {scoring:.3f} | {share:+.1%} |")
-    said = f"NOT met: {', '.join(over)}" if over else "met"
-    return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({said})"])
+    outcome = f"NOT met: {', '.join(over)}" if over else "met"
+    return "\n".join([*lines, "", f"- no ordering costs more than {MOST_COST:.0%} of the crawl ({outcome})"])
 
 
-def write(kept: "Kept") -> None:
+def write(results: "OrderingResults") -> None:
     """Put tables and charts into the documentation."""
-    if kept.results:
-        draw(kept.results)
-    text = tables(kept) + f"\n\n![PageRank mass against pages fetched](../{CHART.relative_to('docs')})"
-    if kept.harvests:
-        draw_harvest(kept.harvests)
+    if results.results:
+        draw(results.results)
+    text = tables(results) + f"\n\n![PageRank mass against pages fetched](../{CHART.relative_to('docs')})"
+    if results.harvests:
+        draw_harvest(results.harvests)
         text += f"\n\n![relevant pages against pages fetched](../{HARVEST.relative_to('docs')})"
     put("ordering", text)
 

@@ -107,7 +107,7 @@ class Costs(Struct, frozen=True):
     topic: dict[str, float]
 
 
-class Kept(Struct, frozen=True):
+class OrderingResults(Struct, frozen=True):
     """Stored measurements, so that parts can be repeated."""
 
     results: list[Result] = []
@@ -122,28 +122,32 @@ def main() -> int:
     folder = options.data / "ordering"
     shutil.rmtree(folder, ignore_errors=True)
     file = options.kept or options.data / "ordering.json"
-    kept = msgspec.json.decode(file.read_bytes(), type=Kept) if options.kept and file.exists() else Kept()
+    results = (
+        msgspec.json.decode(file.read_bytes(), type=OrderingResults)
+        if options.kept and file.exists()
+        else OrderingResults()
+    )
     for graph in options.graphs.split(",") if options.graphs else ():
         names = tuple(graph.split(":"))
         with served(options.data, names, folder) as web:
             one, topics = crawl_all(graph, names, web, folder, options)
-        kept = Kept(
-            list({(r.graph, r.order): r for r in (*kept.results, *one)}.values()),
-            list({(h.graph, h.order, h.query): h for h in (*kept.harvests, *topics)}.values()),
-            kept.costs,
-            kept.speeds,
+        results = OrderingResults(
+            list({(r.graph, r.order): r for r in (*results.results, *one)}.values()),
+            list({(h.graph, h.order, h.query): h for h in (*results.harvests, *topics)}.values()),
+            results.costs,
+            results.speeds,
         )
-        file.write_bytes(msgspec.json.encode(kept))
+        file.write_bytes(msgspec.json.encode(results))
     if options.rounds:
-        kept = structs.replace(kept, costs=weigh(folder, options))
-        file.write_bytes(msgspec.json.encode(kept))
+        results = structs.replace(results, costs=weigh(folder, options))
+        file.write_bytes(msgspec.json.encode(results))
     if options.races:
-        kept = structs.replace(kept, speeds=run_races(folder, options))
-        file.write_bytes(msgspec.json.encode(kept))
+        results = structs.replace(results, speeds=run_races(folder, options))
+        file.write_bytes(msgspec.json.encode(results))
     shutil.rmtree(folder, ignore_errors=True)
-    print(ordering_report.tables(kept))
+    print(ordering_report.tables(results))
     if options.write:
-        ordering_report.write(kept)
+        ordering_report.write(results)
     return 0
 
 
@@ -164,24 +168,24 @@ def crawl_all(
     graph: str, names: Sequence[str], web: Served, folder: Path, options: argparse.Namespace
 ) -> tuple[list[Result], list[Harvest]]:
     """Crawl a graph with every ordering; the first, breadth-first, gives the graph itself."""
-    wanted = chosen(options)
+    selected = chosen(options)
     first = crawl(web, BASELINE, folder / "first", [])
     known, texts = read_graph(folder / "first")
     log = access_log(known, folder / "access.log")
     masses = [dict(zip(known.urls, values, strict=True)) for values in (pagerank(known), in_links(known))]
     results = [_result(graph, first, masses)]
     sitemaps(Path(web.maps), web.homes, hits_of(log, known))
-    for name in wanted[1:]:
+    for name in selected[1:]:
         if ORDERINGS[name].requirement != TOPIC_REQUIREMENT:
-            more = ["--access-log", str(log)] if ORDERINGS[name].requirement == LOGS_REQUIREMENT else []
-            more += ["--sitemaps"] if name == "sitemap" else []
-            results.append(_result(graph, crawl(web, name, folder / "run", more), masses))
+            extra = ["--access-log", str(log)] if ORDERINGS[name].requirement == LOGS_REQUIREMENT else []
+            extra += ["--sitemaps"] if name == "sitemap" else []
+            results.append(_result(graph, crawl(web, name, folder / "run", extra), masses))
     harvests = []
     budget = ["--limit", str(len(known.urls) * BUDGET // 100)]
     for query in [query for name in names for query in QUERIES[name][: options.queries]]:
         good = relevant(bm25(query, texts), int(RELEVANT * len(texts)))
         harvests.append(_harvest(graph, first, query, good, known))
-        for name in wanted:
+        for name in selected:
             if ORDERINGS[name].requirement == TOPIC_REQUIREMENT:
                 run = crawl(web, name, folder / "run", ["--query", query, *budget])
                 harvests.append(_harvest(graph, run, query, good, known))
@@ -189,8 +193,8 @@ def crawl_all(
 
 
 def chosen(options: argparse.Namespace) -> list[str]:
-    wanted = [name for name in (options.orders.split(",") if options.orders else ORDERINGS) if name in ORDERINGS]
-    return [BASELINE, *(name for name in wanted if name != BASELINE)]
+    selected = [name for name in (options.orders.split(",") if options.orders else ORDERINGS) if name in ORDERINGS]
+    return [BASELINE, *(name for name in selected if name != BASELINE)]
 
 
 def weigh(folder: Path, options: argparse.Namespace) -> Costs:
@@ -236,7 +240,7 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
         known, _ = read_graph(folder / "first")
         log = access_log(known, folder / "access.log")
         sitemaps(Path(web.maps), web.homes, hits_of(log, known))
-        more = {
+        extra = {
             "": [],
             TOPIC_REQUIREMENT: ["--query", QUERIES[RACE_SITE][2]],
             LOGS_REQUIREMENT: ["--access-log", str(log)],
@@ -245,7 +249,7 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
         start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
 
         def one(name: str) -> Timed:
-            run = crawl(web, name, folder / "run", more[ORDERINGS[name].requirement])
+            run = crawl(web, name, folder / "run", extra[ORDERINGS[name].requirement])
             return Timed(len(run.pages), run.cpu_seconds - start, run.wall_seconds)
 
         return race(chosen(options), options.races, one)
@@ -295,13 +299,13 @@ def _harvest(graph: str, run: Run, query: str, good: set[str], known: Graph) -> 
     return Harvest(graph, run.order, query, len(known.urls), len(good), found)
 
 
-def crawl(web: Served, order: str, folder: Path, more: Sequence[str]) -> Run:
+def crawl(web: Served, order: str, folder: Path, extra: Sequence[str]) -> Run:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [
         sys.executable, "-m", "sanderling", "crawl", web.seed, "-C", str(folder / "c"), "--scope", "any", "--include",
         web.include, "--allow-private", "--delay", "0", "--no-index", "--quiet", "--order", order,
-        *(() if "--sitemaps" in more else ("--no-sitemaps",)), *more,
+        *(() if "--sitemaps" in extra else ("--no-sitemaps",)), *extra,
     ]  # fmt: skip
     cost = measure(command, folder, PYTHON)
     if cost.exit_code != 0:

@@ -16,7 +16,7 @@ from benchmarks.revisit.replay_runs import Place, Runs, add_arguments, compute_r
 
 COLUMNS = ("fixed", "nutch", "heritrix", "cho", "learned + delay", "oracle + delay")
 DELAYED = "learned + delay"
-WANTED = {"ota-contrib": 0.6, "julia-packages": 0.6}
+TARGETS = {"ota-contrib": 0.6, "julia-packages": 0.6}
 
 
 def format_table(runs: Runs, places: Sequence[Place]) -> str:
@@ -36,9 +36,9 @@ def format_targets(runs: Runs, places: Sequence[Place]) -> str:
     """List the targets and whether they were met."""
     lines = []
     for trace, interval in places:
-        limit = WANTED.get(trace, 1.0)
+        limit = TARGETS.get(trace, 1.0)
         ratio = runs.get((trace, interval), DELAYED).delay / runs.get((trace, interval), "fixed").delay
-        if ratio > limit or trace in WANTED:
+        if ratio > limit or trace in TARGETS:
             result = "(met)" if ratio <= limit else "(NOT met)"
             lines.append(f"- {trace}, {interval:g} days: {ratio:.2f}, target {limit:g} {result}")
     return "\n".join([*lines, "- all others at most 1.0 (met)"])

@@ -24,7 +24,7 @@ CANDIDATES = (DEFAULT_POLICY, *(f"{DEFAULT_POLICY} + pull {weight:g}" for weight
 COLUMNS = (*BASELINES, DEFAULT_POLICY, "oracle")
 LEFT_OUT = "left out"
 ALLOWED_BELOW = {"fixed": 0.001, "cho": 0.0015}
-WANTED = {60.0: 0.45, 30.0: 0.55, 7.0: 0.55}
+TARGETS = {60.0: 0.45, 30.0: 0.55, 7.0: 0.55}
 COLORS = {"fixed": "#c9ccd3", "nutch": "#5c677d", "cho": "#8d99ae", LEFT_OUT: "#d1495b", "oracle": "#f0c987"}
 
 
@@ -62,11 +62,11 @@ def format_targets(runs: Runs, places: Sequence[Place]) -> str:
     lines = []
     for interval in sorted({interval for _, interval in places}, reverse=True):
         rows = [place for place in places if place[1] == interval]
-        wanted = WANTED.get(interval, 0.5)
+        target = TARGETS.get(interval, 0.5)
         closed = [runs.compute_gap_closed(place, choose_candidate(runs, places, place[0])) for place in rows]
         lines.append(
             f"- {interval:g} days: {_mean_capped(closed):.0%} of the gap closed, each trace limited to 100%; at least"
-            f" {min(closed):.0%}; target {wanted:.0%} {_format_result(min(closed) >= wanted)}"
+            f" {min(closed):.0%}; target {target:.0%} {_format_result(min(closed) >= target)}"
         )
     for baseline, allowed in ALLOWED_BELOW.items():
         below = [

@@ -117,14 +117,14 @@ def quality(pairs: set[Pair], texts: list[tuple[str, bytes]], show: bool) -> Non
     names = sorted({name for name, _ in gold})
     found = find_aliases(texts, names)
     for most in (1, 3, 10):
-        said = {(name, fold_name(alias.alias)) for name, aliases in found.items() for alias in aliases[:most]}
-        right = len(said & gold)
-        precision, recall = right / len(said), right / len(gold)
+        found_names = {(name, fold_name(alias.alias)) for name, aliases in found.items() for alias in aliases[:most]}
+        right = len(found_names & gold)
+        precision, recall = right / len(found_names), right / len(gold)
         score = 2 * precision * recall / (precision + recall)
         print(f"{len(gold)} labels, best {most:2}: precision {precision:.3f}, recall {recall:.3f}, F {score:.3f}")
     if show:
-        print("wrong:", *sorted(said - gold), sep="\n  ")
-        print("missed:", *sorted(gold - said), sep="\n  ")
+        print("wrong:", *sorted(found_names - gold), sep="\n  ")
+        print("missed:", *sorted(gold - found_names), sep="\n  ")
 
 
 def speed(pairs: set[Pair], texts: list[tuple[str, bytes]]) -> list[str]:
@@ -132,9 +132,9 @@ def speed(pairs: set[Pair], texts: list[tuple[str, bytes]]) -> list[str]:
     size = sum(len(body) for _, body in texts) / 1e6
     many = [name for pair in pairs for name in pair] + [f"Name {number}" for number in range(10_000)]
     for what, names in (("1 name", many[:1]), (f"{len(many):,} names", many)):
-        wanted = NameMatcher(names)
+        matcher = NameMatcher(names)
         start = time.process_time()
-        collect_evidence(texts, wanted)
+        collect_evidence(texts, matcher)
         print(f"{what}: {size / (time.process_time() - start):,.0f} MB/s of text per core ({size:.0f} MB)")
     return many
 

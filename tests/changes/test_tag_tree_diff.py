@@ -1,8 +1,8 @@
 """Worked tables of the papers."""
 
-from experiments.paper_methods import build_tree_levels
+from experiments.paper_methods import build_tree_levels, compare_outlines
 
-from sanderling.changes.tag_tree_diff import StructureSeverity, TreeLevelDiff, compare_outlines
+from sanderling.changes.tag_tree_diff import StructureSeverity, TreeLevelDiff
 from sanderling.fingerprint.tag_outline import TagOutline, build_outline
 from sanderling.html.parser import parse_html
 

@@ -1,11 +1,12 @@
 """Tests of cleaned tag trees."""
 
 import pytest
+from experiments.tree_measures import parse_tag_tree
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.html.parser import parse_html
-from sanderling.html.tag_tree import MAX_DEPTH, MAX_NODES, TagNode, build_tag_tree, format_tag_tree, parse_tag_tree
+from sanderling.html.tag_tree import MAX_DEPTH, MAX_NODES, TagNode, build_tag_tree, format_tag_tree
 
 
 def build_tree(body: str) -> str:

@@ -10,11 +10,12 @@ from experiments.tree_measures import (
     compute_tag_overlap,
     compute_tag_sequence_similarity,
     count_matching_nodes_as_printed,
+    parse_tag_tree,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.html.tag_tree import TagNode, parse_tag_tree
+from sanderling.html.tag_tree import TagNode
 from sanderling.html.tree_match import compute_similarity, count_matching_nodes
 
 A9 = parse_tag_tree("R(b(d(h) e(i)) c(f g))")

@@ -7,14 +7,7 @@ from operator import gt
 from msgspec import Struct
 
 from sanderling.fingerprint.fast.common_affix import count_common_prefix
-from sanderling.fingerprint.tag_outline import (
-    COSMETIC_TAGS,
-    INVISIBLE_TAGS,
-    KNOWN_TAGS,
-    TagOutline,
-    decode_outline,
-    resolve_tag_names,
-)
+from sanderling.fingerprint.tag_outline import KNOWN_TAGS, TagOutline, decode_outline, resolve_tag_names
 
 
 class StructureSeverity(StrEnum):
@@ -40,21 +33,6 @@ class StructureDiff(Struct, frozen=True):
     levels: tuple[TreeLevelDiff, ...] = ()  # those that differ
     cosmetic: bool = False  # cosmetic tags were added or removed
     reordered: bool = False  # same nodes on every level in another order
-
-
-def compare_outlines(
-    old: TagOutline, new: TagOutline, skipped_tags: frozenset[str] = COSMETIC_TAGS | INVISIBLE_TAGS
-) -> StructureDiff:
-    """Compare two outlines by level; a node is its tag and whether it has children.
-
-    Cosmetic and invisible tags are skipped; the trees of the papers skip none.
-    """
-    if old == new:
-        return StructureDiff()
-    cosmetic = _count_tags(old, COSMETIC_TAGS) != _count_tags(new, COSMETIC_TAGS)
-    return compare_pruned_outlines(
-        prune_outline(old, skipped_tags), prune_outline(new, skipped_tags), cosmetic=cosmetic
-    )
 
 
 def compare_pruned_outlines(old: TagOutline, new: TagOutline, *, cosmetic: bool) -> StructureDiff:
@@ -103,24 +81,6 @@ def _compare_tags(
     return StructureDiff(
         StructureSeverity.MAJOR if is_major else StructureSeverity.MINOR, levels, cosmetic, reordered=not levels
     )
-
-
-def prune_outline(outline: TagOutline, skipped_tags: frozenset[str]) -> TagOutline:
-    """Drop tags and move up their children."""
-    tags, depths = [], []
-    levels = [0] * 257  # by depth: number of kept ancestors, including the last element there
-    for tag, depth in zip(outline.tags, outline.depths, strict=True):
-        level = levels[depth - 1]
-        if tag not in skipped_tags:
-            level += 1
-            tags.append(tag)
-            depths.append(level)
-        levels[depth] = level
-    return TagOutline(tags, bytes(depths))
-
-
-def _count_tags(outline: TagOutline, tags: frozenset[str]) -> Counter[str]:
-    return Counter(tag for tag in outline.tags if tag in tags)
 
 
 NodeCounts = Counter[tuple[int, str | int, bool]]

@@ -45,12 +45,6 @@ BUILDING_SCRIPT = re.compile(
 )
 
 
-def has_script(body: bytes) -> bool:
-    """Return whether a page may run scripts."""
-    lowered = body[:MAX_SCANNED_BYTES].lower()
-    return any(part in lowered for part in SCRIPT_PARTS)
-
-
 def looks_built_by_scripts(body: bytes) -> bool:
     """Return whether a page has scripts and lacks content that they may add."""
     lowered = body[:MAX_SCANNED_BYTES].lower()

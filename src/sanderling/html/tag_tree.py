@@ -95,19 +95,3 @@ def format_tag_tree(node: TagNode) -> str:
     """Serialize a tree as text such as `body(div(ul(li)) p)`."""
     inner = " ".join(map(format_tag_tree, node.children))
     return f"{node.tag}({inner})" if inner else node.tag
-
-
-def parse_tag_tree(text: str) -> TagNode:
-    """Parse the output of `format_tag_tree`. Raises ValueError."""
-    stack: list[tuple[str, list[TagNode]]] = [("", [])]
-    for tag, paren in re.findall(r"([^\s()]+)|([()])", text):
-        if tag:
-            stack[-1][1].append(TagNode(tag))
-        elif paren == "(":
-            stack.append((stack[-1][1].pop().tag, []))
-        else:
-            name, children = stack.pop()
-            stack[-1][1].append(TagNode(name, tuple(children)))
-    if len(stack) != 1 or len(stack[0][1]) != 1:
-        raise ValueError("expected exactly one tag tree")
-    return stack[0][1][0]

@@ -56,11 +56,6 @@ def get_latest_change_time(hint: RevisitHint) -> float:
     return hint.lastmod + (DAY if hint.is_date_only else 0.0)
 
 
-def is_newer(hint: RevisitHint, last_visit: float) -> bool:
-    """Whether the page was modified after the last visit."""
-    return hint.lastmod > 0 and get_latest_change_time(hint) > last_visit
-
-
 def apply_sitemap_hint(history: VisitHistory, hint: RevisitHint | None, announcer: Announcer) -> VisitHistory:
     """Apply a sitemap entry to a history; None: the page is not listed."""
     bit = 1 << announcer

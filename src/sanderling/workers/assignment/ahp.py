@@ -53,10 +53,6 @@ def compute_eigenvector(matrix: Matrix, tolerance: float = TOLERANCE) -> tuple[V
     return weights, total
 
 
-def compute_column_sums(matrix: Matrix) -> Vector:
-    return tuple(sum(column) for column in zip(*matrix, strict=True))
-
-
 def multiply_matrix(matrix: Matrix, vector: Vector) -> Vector:
     return tuple(sum(map(mul, row, vector)) for row in matrix)
 
