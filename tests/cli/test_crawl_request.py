@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.seeds import read_seed_file, read_seeds
+from sanderling.cli.crawl_request import read_seed_file, read_seeds
 
 
 def test_seed_file_in_any_encoding_is_read_and_invalid_lines_are_reported(

@@ -142,17 +142,17 @@ class CollectionReader:
             return self._diff(versions[-2], versions[-1], ignore)
         return self._diff(self._find_version(versions, url, old), self._find_version(versions, url, new), ignore)
 
-    def _find_version(self, versions: list[PageVersion], url: str, wanted: int | Time | None) -> PageVersion:
-        if wanted is None and versions:
+    def _find_version(self, versions: list[PageVersion], url: str, requested: int | Time | None) -> PageVersion:
+        if requested is None and versions:
             return versions[-1]
-        if isinstance(wanted, int) and 1 <= wanted <= len(versions):
-            return versions[wanted - 1]
-        if wanted is None or isinstance(wanted, int):
-            raise UsageError(f"{url} has no version {wanted}; there are {len(versions)}")
-        limit = self._parse_time(wanted)
+        if isinstance(requested, int) and 1 <= requested <= len(versions):
+            return versions[requested - 1]
+        if requested is None or isinstance(requested, int):
+            raise UsageError(f"{url} has no version {requested}; there are {len(versions)}")
+        limit = self._parse_time(requested)
         known = [version for version in versions if version.fetched_at and version.fetched_at.timestamp() <= limit]
         if not known:
-            raise UsageError(f"{url} has no version before {wanted}")
+            raise UsageError(f"{url} has no version before {requested}")
         return known[-1]
 
     def _diff(self, old: PageVersion, new: PageVersion, ignore: Sequence[str] = ()) -> Diff:

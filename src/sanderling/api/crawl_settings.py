@@ -3,30 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, Self, TypedDict, Unpack
 
 import msgspec
 from msgspec import Struct
 
 from sanderling.config.loader import build_group, load_all_settings, parse_value, read_settings, suggest_or_list_names
-from sanderling.config.settings import (
-    AssignmentSettings,
-    FieldSettings,
-    HttpSettings,
-    LimitSettings,
-    OrderingSettings,
-    PolitenessSettings,
-    RenderSettings,
-    RevisitSettings,
-    ScopeSettings,
-    UrlCacheSettings,
-    WorkerSettings,
-)
+from sanderling.config.settings import SETTING_GROUPS
 from sanderling.crawl.request import CrawlRequest
 from sanderling.crawl.session import validate_request
 from sanderling.errors import UsageError
 
-G = TypeVar("G", bound=Struct)
 Duration = float | str  # seconds, or "30m"
 Size = int | str  # bytes, or "500MB"
 
@@ -152,25 +139,7 @@ class Settings:
 
     def build_request(self, seeds: Sequence[str] = (), stored: Mapping[str, object] | None = None) -> CrawlRequest:
         """Build the request of a crawl. `stored`: settings of the last crawl, for those that are not set."""
-
-        def build(group: type[G]) -> G:
-            return build_group(group, {**_convert_stored(group, stored or {}), **self.values})
-
-        return CrawlRequest(
-            tuple(seeds),
-            scope=build(ScopeSettings),
-            limits=build_group(LimitSettings, self.values),
-            politeness=build(PolitenessSettings),
-            fetching=build(HttpSettings),
-            rendering=build(RenderSettings),
-            workers=build(WorkerSettings),
-            scheduling=build(AssignmentSettings),
-            memory=build(UrlCacheSettings),
-            revisit=build_group(RevisitSettings, self.values),
-            ordering=build_group(OrderingSettings, self.values),
-            fields=build_group(FieldSettings, self.values),
-            command="Python API",
-        )
+        return build_crawl_request(self.values, seeds, stored, "Python API")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Settings) and self.values == other.values
@@ -200,6 +169,21 @@ def _parse_values(values: Mapping[str, Any]) -> dict[str, object]:
 def _is_single_text(kind: str, raw: object) -> bool:
     """Return whether a single string was given for a setting that takes several."""
     return kind == "texts" and isinstance(raw, str)
+
+
+def build_crawl_request(
+    values: Mapping[str, object],
+    seeds: Sequence[str] = (),
+    stored: Mapping[str, object] | None = None,
+    command: str = "",
+) -> CrawlRequest:
+    """Build a request from values of settings. `stored`: settings of the last crawl, for those that are not set."""
+    groups: dict[str, Any] = {
+        field.name: build_group(field.type, {**_convert_stored(field.type, stored or {}), **values})
+        for field in msgspec.structs.fields(CrawlRequest)
+        if field.type in SETTING_GROUPS
+    }
+    return CrawlRequest(tuple(seeds), command=command, **groups)
 
 
 def _convert_stored(group: type[Struct], stored: Mapping[str, object]) -> dict[str, object]:

@@ -269,8 +269,8 @@ class NoiseModel(Struct):
     def _decay_counts(self) -> None:
         """Halve all counts, so that old noise can become significant again."""
         self.visits /= 2
-        kept = sorted(self.fragment_counts.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
-        self.fragment_counts = {fragment: count / 2 for fragment, count in kept if count > 1}
+        most_frequent = sorted(self.fragment_counts.items(), key=lambda item: -item[1])[: MAX_FRAGMENTS // 2]
+        self.fragment_counts = {fragment: count / 2 for fragment, count in most_frequent if count > 1}
         self.text_visits //= 2
         spans = ((key, span) for key, span in self.visit_spans.items() if key in self.fragment_counts)
         self.visit_spans = {key: ((first + 1) // 2, last // 2) for key, (first, last) in spans}  # at most half as long

@@ -163,8 +163,8 @@ def parse_call(argv: Sequence[str], groups: CommandGroups) -> tuple[CommandCall,
         raise SystemExit(EXIT_OK)
     argv = _move_command_first(argv, commands)
     if argv[0] not in commands:
-        meant = COMMAND_SYNONYMS.get(argv[0])
-        hint = f"; did you mean sanderling {meant}?" if meant else suggest_or_list_names(argv[0], list(commands))
+        known = COMMAND_SYNONYMS.get(argv[0])
+        hint = f"; did you mean sanderling {known}?" if known else suggest_or_list_names(argv[0], list(commands))
         raise UsageError(f"there is no command {argv[0]!r}{hint}")
     module = import_command(argv[0])
     parser = build_parser(f"sanderling {argv[0]}")

@@ -1,14 +1,22 @@
-"""Read seeds and print warnings before the first request."""
+"""Build the request of a crawl from a command line: seeds, settings, and warnings."""
 
 import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from sanderling.api.operations.runs import describe_missing_rendering, is_public_site, parse_seed
+from sanderling.api.collection_access import Collection
+from sanderling.api.crawl_settings import build_crawl_request
+from sanderling.api.operations.runs import (
+    describe_missing_rendering,
+    is_public_site,
+    parse_seed,
+)
 from sanderling.api.types import CrawlRequest
 from sanderling.cli.arguments import CommandCall, print_message
+from sanderling.config.redact import redact_command
 from sanderling.config.settings import RenderSettings
 from sanderling.errors import UsageError
 
@@ -47,6 +55,24 @@ def read_seeds(urls: Sequence[str], file: str | None) -> tuple[str, ...]:
     """Return the seeds from arguments and seed file; `-` reads standard input."""
     named = [read_seed_file("-") if url == "-" else [url] for url in urls]
     return tuple(chain(*named, read_seed_file(file)))
+
+
+def build_request(
+    call: CommandCall, seeds: Sequence[str] = (), stored: Mapping[str, object] | None = None
+) -> CrawlRequest:
+    """Build a request from all settings. `stored`: those of the last crawl, for those that are not set."""
+    return build_crawl_request(call.setting_values, seeds, stored, describe_command())
+
+
+def load_request(call: CommandCall) -> CrawlRequest:
+    """Build a request without seeds from the settings of the last crawl, overridden by this call."""
+    with Collection(call.collection) as collection:
+        return build_request(call, stored=collection.load_settings())
+
+
+def describe_command() -> str:
+    """Return the command line, without passwords."""
+    return shlex.join(redact_command(sys.argv[1:]))
 
 
 def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:

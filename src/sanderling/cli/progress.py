@@ -96,6 +96,12 @@ def format_size(byte_count: float) -> str:
     return f"{byte_count:.1f} TB"
 
 
+def prepare_run(call: CommandCall, coordinator: Coordinator) -> None:
+    """Print warnings and install the Ctrl-C handler before the first request."""
+    warn_about_damage(call, coordinator)
+    stop_on_signals(coordinator)
+
+
 def warn_about_damage(call: CommandCall, coordinator: Coordinator) -> None:
     """Print how many pages were lost in damaged WARC files."""
     for line in () if call.quiet else list_damage(coordinator):

@@ -267,7 +267,7 @@ class CollectionSettings(Struct, frozen=True):
     collection: Annotated[Text, Meta(description="folder of the collection (short: -C)")] = "collection"
 
 
-SETTING_GROUPS: list[type[Struct]] = [
+CRAWL_GROUPS: list[type[Struct]] = [
     ScopeSettings,
     LimitSettings,
     OrderingSettings,
@@ -279,8 +279,7 @@ SETTING_GROUPS: list[type[Struct]] = [
     AssignmentSettings,
     RevisitSettings,
     IndexSettings,
-    ComparisonSettings,
     FieldSettings,
-    CollectionSettings,
 ]
-"""All groups of settings, in the order of `--help`."""
+"""Groups of settings of a crawl, in the order of `--help`."""
+SETTING_GROUPS = [*CRAWL_GROUPS[:-1], ComparisonSettings, FieldSettings, CollectionSettings]

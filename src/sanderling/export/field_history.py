@@ -28,9 +28,9 @@ class FieldValue(Struct, frozen=True):
     value: object
 
 
-def load_field_definitions(collection: StoredCollection, given: Sequence[str] = ()) -> tuple[FieldDefinition, ...]:
+def load_field_definitions(collection: StoredCollection, texts: Sequence[str] = ()) -> tuple[FieldDefinition, ...]:
     """Return the fields of a collection, with others added or replaced."""
-    return parse_field_definitions(merge_field_texts(CollectionMeta(collection.db).fields, given))
+    return parse_field_definitions(merge_field_texts(CollectionMeta(collection.db).fields, texts))
 
 
 def load_field_history(

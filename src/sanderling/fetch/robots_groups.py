@@ -11,7 +11,7 @@ RULE_LINE = re.compile(r"\s*[a-z-]{1,40}\s*:", re.IGNORECASE)
 MAX_LINES = 20_000
 
 
-def select_agent_lines(body: bytes, agent: str, wanted: re.Pattern[str]) -> list[str]:
+def select_agent_lines(body: bytes, agent: str, pattern: re.Pattern[str]) -> list[str]:
     """Return the lines that match, of the groups for our agent; else of those for `*`, and of no group."""
     own = {token.lower() for token in re.findall(r"[\w-]+", agent)}
     lines: dict[str, list[str]] = defaultdict(list)
@@ -25,7 +25,7 @@ def select_agent_lines(body: bytes, agent: str, wanted: re.Pattern[str]) -> list
             follows_agent = True
         elif RULE_LINE.match(text):
             follows_agent = False
-            if wanted.fullmatch(text):
+            if pattern.fullmatch(text):
                 for name in agents:
                     lines[name].append(text)
     specific = max(own & lines.keys(), key=len, default="*")

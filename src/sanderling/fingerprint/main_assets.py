@@ -104,11 +104,11 @@ class _InlineBoilerplateCache(dict[Element, bool]):
 
 
 def _select_text_links(links: list[Element], areas: list[Element], page_blocks: TextBlocks) -> list[Element]:
-    kept = _drop_inside(links, areas, "a")
+    remaining = _drop_inside(links, areas, "a")
     return (
-        [link for link in kept if get_element_text(link) not in page_blocks.menu_lines]
+        [link for link in remaining if get_element_text(link) not in page_blocks.menu_lines]
         if page_blocks.menu_lines
-        else kept
+        else remaining
     )
 
 

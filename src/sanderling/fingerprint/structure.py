@@ -40,8 +40,8 @@ def fingerprint_structure(page: Document | ScanResult) -> bytes:
     if isinstance(page, ScanResult):
         return encode_blocks(page.structure_blocks, len(page.structure_blocks))
     blocks = list(page.iter_elements(BLOCK_TAGS))
-    kept = blocks if len(blocks) <= HEAD_BLOCKS + TAIL_BLOCKS else blocks[:HEAD_BLOCKS] + blocks[-TAIL_BLOCKS:]
-    return encode_blocks([block.attr("class") or block.tag for block in kept], len(blocks))
+    end_blocks = blocks if len(blocks) <= HEAD_BLOCKS + TAIL_BLOCKS else blocks[:HEAD_BLOCKS] + blocks[-TAIL_BLOCKS:]
+    return encode_blocks([block.attr("class") or block.tag for block in end_blocks], len(blocks))
 
 
 def encode_blocks(block_names: list[str], block_count: int) -> bytes:

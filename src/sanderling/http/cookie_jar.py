@@ -51,10 +51,10 @@ def update_jar(jar: Path, lines: Iterable[str], loaded: Iterable[str] = ()) -> N
         return
     with os.fdopen(os.open(jar, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        kept = {key: line for key, line in parse_cookies(file.read()).items() if key not in gone}
+        remaining = {key: line for key, line in parse_cookies(file.read()).items() if key not in gone}
         file.seek(0)
         file.truncate()
-        file.write(HEADER + "".join(f"{line}\n" for line in (kept | changed).values()))
+        file.write(HEADER + "".join(f"{line}\n" for line in (remaining | changed).values()))
 
 
 def load_jar(jar: Path) -> list[str]:

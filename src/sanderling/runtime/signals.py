@@ -8,9 +8,9 @@ BLOCKED_SIGNALS = frozenset({signal.SIGINT, signal.SIGHUP})
 
 
 @contextmanager
-def block_signals(*more: signal.Signals) -> Iterator[None]:
+def block_signals(*extra: signal.Signals) -> Iterator[None]:
     """Block signals, so that child processes inherit the mask."""
-    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS.union(more))
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED_SIGNALS.union(extra))
     try:
         yield
     finally:

@@ -42,8 +42,8 @@ def use_url_rules(folder: Path, rules: Sequence[DustRule]) -> None:
     """Apply learned rules before fetching, in place of the learned rules of their sites."""
     with open_collection(folder) as collection:
         sites = {rule.site for rule in rules}
-        kept = [rule for rule in load_rules(collection.db) if rule.site not in sites or not rule.support_count]
-        _save(collection, [*kept, *rules])
+        remaining = [rule for rule in load_rules(collection.db) if rule.site not in sites or not rule.support_count]
+        _save(collection, [*remaining, *rules])
 
 
 def add_url_rules(folder: Path, site: str, forms: Sequence[str]) -> list[DustRule]:
@@ -57,8 +57,8 @@ def add_url_rules(folder: Path, site: str, forms: Sequence[str]) -> list[DustRul
         raise UsageError(f"--add: {wrong}") from None
     with open_collection(folder) as collection:
         known = {(rule.site, rule.kind, rule.name) for rule in rules}
-        kept = [rule for rule in load_rules(collection.db) if (rule.site, rule.kind, rule.name) not in known]
-        _save(collection, [*kept, *rules])
+        remaining = [rule for rule in load_rules(collection.db) if (rule.site, rule.kind, rule.name) not in known]
+        _save(collection, [*remaining, *rules])
     return rules
 
 
@@ -66,9 +66,9 @@ def delete_url_rules(folder: Path, pattern: str) -> tuple[int, int]:
     """Delete the rules of matching sites. Returns the number of deleted rules, and of those left."""
     with open_collection(folder) as collection:
         rules = load_rules(collection.db)
-        kept = [rule for rule in rules if not _matches_site(pattern, rule.site)]
-        _save(collection, kept)
-    return len(rules) - len(kept), len(kept)
+        remaining = [rule for rule in rules if not _matches_site(pattern, rule.site)]
+        _save(collection, remaining)
+    return len(rules) - len(remaining), len(remaining)
 
 
 def _save(collection: StoredCollection, rules: list[DustRule]) -> None:

@@ -11,7 +11,13 @@ from msgspec import Struct
 
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.refresh import DuePage, RefreshMode, RefreshSummary, list_due_pages, refresh
-from sanderling.crawl.request import CrawlRequest, CrawlSummary, describe_missing_rendering, get_policy, parse_seed
+from sanderling.crawl.request import (
+    CrawlRequest,
+    CrawlSummary,
+    describe_missing_rendering,
+    get_policy,
+    parse_seed,
+)
 from sanderling.crawl.run import summarize_unstarted
 from sanderling.crawl.session import connect_services, crawl, validate_request
 from sanderling.crawl.stop import CrawlProgress

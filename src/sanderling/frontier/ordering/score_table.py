@@ -36,9 +36,9 @@ class SumTable:
             return
         while size <= id_ and size < self.max_size:
             size *= 2
-        more = bytes(4 * (size - self.mask - 1))
+        new_slots = bytes(4 * (size - self.mask - 1))
         for column in self.get_columns():
-            column.frombytes(more)
+            column.frombytes(new_slots)
         self.mask = size - 1
 
     def __getitem__(self, id_: int) -> float:

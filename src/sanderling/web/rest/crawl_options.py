@@ -68,11 +68,11 @@ CrawlOptions = build_options_type()
 
 def get_given_options(options: Struct, kind: JobKind) -> dict[str, Any]:
     """Return the settings of a request, with default limits. Raises UsageError if the kind has no such setting."""
-    given = {name: value for name, value in msgspec.structs.asdict(options).items() if value is not UNSET}
+    values = {name: value for name, value in msgspec.structs.asdict(options).items() if value is not UNSET}
     allowed = SETTINGS_BY_KIND[kind]
-    if wrong := [name for name in given if name not in allowed]:
+    if wrong := [name for name in values if name not in allowed]:
         raise UsageError(f"a job of kind {kind} has no setting {wrong[0]!r}; it has {', '.join(allowed)}")
-    return {name: value for name, value in DEFAULT_LIMITS.items() if name in allowed} | given
+    return {name: value for name, value in DEFAULT_LIMITS.items() if name in allowed} | values
 
 
 def build_flags(options: Mapping[str, Any]) -> list[str]:

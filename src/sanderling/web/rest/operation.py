@@ -141,13 +141,13 @@ def authorize(operation: Operation, request: Request) -> ApiToken | None:
 
 
 def _parse_parameters(operation: Operation, request: Request) -> Struct:
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
-        if name in given:
+        if name in parameters:
             raise ApiError(422, f"the parameter {name[:100]!r} is given twice")
-        given[name] = value
+        parameters[name] = value
     try:
-        return msgspec.convert(given, operation.parameters, strict=False)
+        return msgspec.convert(parameters, operation.parameters, strict=False)
     except msgspec.ValidationError as error:
         raise ApiError(422, f"invalid parameter: {error}") from None
 

@@ -146,8 +146,8 @@ def _build_filter(call: CommandCall) -> ChangeFilter:
 def _format_urls(urls: list[str]) -> str:
     """Format a few distinct URLs."""
     known = list(dict.fromkeys(urls))
-    more = f" and {len(known) - MAX_NAMED_PAGES:,} more" if len(known) > MAX_NAMED_PAGES else ""
-    return f"{', '.join(map(strip_control_characters, known[:MAX_NAMED_PAGES]))}{more}"
+    remainder = f" and {len(known) - MAX_NAMED_PAGES:,} more" if len(known) > MAX_NAMED_PAGES else ""
+    return f"{', '.join(map(strip_control_characters, known[:MAX_NAMED_PAGES]))}{remainder}"
 
 
 def _parse_since(call: CommandCall) -> float:

@@ -1,7 +1,6 @@
 """sanderling crawl: crawl sites into a collection, or resume a crawl."""
 
 import argparse
-import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -23,6 +22,13 @@ from sanderling.api.operations.runs import (
 from sanderling.api.operations.shard_sets import ShardSupervisor, crawl_shards, is_shard_set
 from sanderling.api.types import Coordinator, CrawlProgress, CrawlRequest, CrawlSummary, FinishReason, Reason
 from sanderling.cli.arguments import EXIT_FAILED, CommandCall, confirm, print_json, print_message
+from sanderling.cli.crawl_request import (
+    advise_rendering,
+    build_request,
+    read_seeds,
+    warn_about_credentials,
+    warn_about_missing_contact,
+)
 from sanderling.cli.progress import (
     EXIT_CODE_BY_FINISH,
     ProgressDisplay,
@@ -30,22 +36,7 @@ from sanderling.cli.progress import (
     stop_on_signals,
     warn_about_damage,
 )
-from sanderling.cli.seeds import advise_rendering, read_seeds, warn_about_credentials, warn_about_missing_contact
-from sanderling.config.redact import redact_command
-from sanderling.config.settings import (
-    AssignmentSettings,
-    FieldSettings,
-    HttpSettings,
-    IndexSettings,
-    LimitSettings,
-    OrderingSettings,
-    PolitenessSettings,
-    RenderSettings,
-    RevisitSettings,
-    ScopeSettings,
-    UrlCacheSettings,
-    WorkerSettings,
-)
+from sanderling.config.settings import CRAWL_GROUPS, IndexSettings
 from sanderling.errors import UsageError
 
 HELP = "Crawl sites into a collection. Run the same command again to resume, or to update a complete crawl."
@@ -57,20 +48,7 @@ examples:
   sanderling crawl https://shop.example/ --fields price:price='css:.price' --fields name='json:$..name'
   sanderling crawl http://localhost:8000/ --allow-private --delay 0     your own server, at full speed
 """
-GROUPS = (
-    ScopeSettings,
-    LimitSettings,
-    OrderingSettings,
-    PolitenessSettings,
-    HttpSettings,
-    RenderSettings,
-    WorkerSettings,
-    UrlCacheSettings,
-    AssignmentSettings,
-    RevisitSettings,
-    IndexSettings,
-    FieldSettings,
-)
+GROUPS = CRAWL_GROUPS
 MAX_EXPLAINED_SEEDS = 5
 
 
@@ -84,21 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: CommandCall) -> int:
     """Crawl, show progress, and print the summary."""
-    request = CrawlRequest(
-        seeds=read_seeds(call.args.url, call.args.seed_file),
-        scope=call.get_settings(ScopeSettings),
-        limits=call.get_settings(LimitSettings),
-        ordering=call.get_settings(OrderingSettings),
-        politeness=call.get_settings(PolitenessSettings),
-        fetching=call.get_settings(HttpSettings),
-        rendering=call.get_settings(RenderSettings),
-        workers=call.get_settings(WorkerSettings),
-        memory=call.get_settings(UrlCacheSettings),
-        scheduling=call.get_settings(AssignmentSettings),
-        revisit=call.get_settings(RevisitSettings),
-        fields=call.get_settings(FieldSettings),
-        command=shlex.join(redact_command(sys.argv[1:])),
-    )
+    request = build_request(call, read_seeds(call.args.url, call.args.seed_file))
     for name in ("order", "query", "like_text"):
         if call.setting_values.get(name) == "":
             raise UsageError(f"--{name.replace('_', '-')} is empty; leave it out, or see sanderling crawl --help")

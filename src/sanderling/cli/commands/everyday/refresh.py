@@ -1,44 +1,25 @@
 """sanderling refresh: revisit pages that are due, all pages, or continuously."""
 
 import argparse
-import shlex
 import sys
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from sanderling.api.collection_access import Collection
 from sanderling.api.operations.runs import RunHooks, has_scheduled_pages, list_pages_due, run_refresh
-from sanderling.api.types import Coordinator, CrawlRequest, FinishReason, RefreshMode, RefreshSummary
+from sanderling.api.types import CrawlRequest, FinishReason, RefreshMode, RefreshSummary
 from sanderling.cli.arguments import EXIT_FAILED, CommandCall, print_json, print_message, print_rows
+from sanderling.cli.crawl_request import advise_rendering, load_request
 from sanderling.cli.progress import (
     EXIT_CODE_BY_FINISH,
     ProgressDisplay,
     format_size,
-    stop_on_signals,
-    warn_about_damage,
+    prepare_run,
 )
-from sanderling.cli.seeds import advise_rendering
-from sanderling.config.loader import build_group
-from sanderling.config.redact import redact_command
-from sanderling.config.settings import (
-    AssignmentSettings,
-    FieldSettings,
-    HttpSettings,
-    IndexSettings,
-    LimitSettings,
-    PolitenessSettings,
-    RenderSettings,
-    RevisitSettings,
-    ScopeSettings,
-    UrlCacheSettings,
-    WorkerSettings,
-)
+from sanderling.config.settings import CRAWL_GROUPS, IndexSettings, OrderingSettings, RevisitSettings
 from sanderling.config.time_format import format_iso, format_short
 
 HELP = "Revisit pages that are due, with conditional requests. Sitemaps and feeds are read first."
@@ -53,19 +34,9 @@ examples:
 """
 GROUPS = (
     RevisitSettings,
-    ScopeSettings,
-    LimitSettings,
-    PolitenessSettings,
-    HttpSettings,
-    RenderSettings,
-    WorkerSettings,
-    UrlCacheSettings,
-    AssignmentSettings,
-    IndexSettings,
-    FieldSettings,
+    *(group for group in CRAWL_GROUPS if group not in (RevisitSettings, OrderingSettings)),
 )
 MAX_NAMED_HOSTS = 10  # hosts that are named if they could not be reached
-G = TypeVar("G", bound=Struct)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +62,7 @@ def run(call: CommandCall) -> int:
         return print_dry_run(call, request, mode)
     keep_index = call.get_settings(IndexSettings).index
     with ProgressDisplay(call) as shown:
-        hooks = RunHooks(partial(_configure_run, call), shown, lambda text: print_message(call, text))
+        hooks = RunHooks(partial(prepare_run, call), shown, lambda text: print_message(call, text))
         summary = run_refresh(call.collection, request, mode, hooks, keep_index=keep_index)
     for host in () if call.quiet else summary.unreachable[:MAX_NAMED_HOSTS]:
         print(
@@ -107,46 +78,10 @@ def run(call: CommandCall) -> int:
     return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
 
 
-def _configure_run(call: CommandCall, coordinator: Coordinator) -> None:
-    warn_about_damage(call, coordinator)
-    stop_on_signals(coordinator)
-
-
 def interrupted(call: CommandCall) -> None:
     """Print the JSON summary of a refresh interrupted before it started."""
     if not call.args.dry_run:
         print_summary(call, RefreshSummary(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, FinishReason.INTERRUPTED))
-
-
-def load_request(call: CommandCall) -> CrawlRequest:
-    """Return the settings of the last crawl, overridden by this call."""
-    with Collection(call.collection) as collection:
-        stored = collection.load_settings()
-
-    def group(kind: type[G]) -> G:
-        return build_group(kind, {**convert_stored_settings(kind, stored), **call.setting_values})
-
-    return CrawlRequest(
-        (),
-        scope=group(ScopeSettings),
-        limits=group(LimitSettings),
-        politeness=group(PolitenessSettings),
-        fetching=group(HttpSettings),
-        rendering=group(RenderSettings),
-        workers=group(WorkerSettings),
-        memory=group(UrlCacheSettings),
-        scheduling=group(AssignmentSettings),
-        revisit=call.get_settings(RevisitSettings),
-        fields=call.get_settings(FieldSettings),
-        command=shlex.join(redact_command(sys.argv[1:])),
-    )
-
-
-def convert_stored_settings(group: type[Struct], stored: dict[str, object]) -> dict[str, object]:
-    """Convert stored JSON to the values of a group of settings."""
-    fields = {field.name for field in msgspec.structs.fields(group)}
-    known = {name: value for name, value in stored.items() if name in fields}
-    return msgspec.structs.asdict(msgspec.convert(known, group)) if known else {}
 
 
 def print_dry_run(call: CommandCall, request: CrawlRequest, mode: RefreshMode) -> int:

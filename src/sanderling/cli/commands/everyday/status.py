@@ -129,8 +129,8 @@ def _print_rate_limited_hosts(hosts: object) -> None:
 
 def _format_seeds(seeds: object) -> str:
     assert isinstance(seeds, list)
-    more = f" and {len(seeds) - MAX_SHOWN_SEEDS:,} more" if len(seeds) > MAX_SHOWN_SEEDS else ""
-    return ", ".join(map(str, seeds[:MAX_SHOWN_SEEDS])) + more
+    remainder = f" and {len(seeds) - MAX_SHOWN_SEEDS:,} more" if len(seeds) > MAX_SHOWN_SEEDS else ""
+    return ", ".join(map(str, seeds[:MAX_SHOWN_SEEDS])) + remainder
 
 
 def _print_duplicates(duplicates: object) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sanderling.api.operations.change_report import build_change_object
 from sanderling.api.operations.runs import has_collection
-from sanderling.api.types import Coordinator, CrawlRequest, FinishReason, ReportedChange
+from sanderling.api.types import FinishReason, ReportedChange
 from sanderling.api.watches import (
     CONDITION_HELP,
     RefreshMode,
@@ -28,8 +28,8 @@ from sanderling.api.watches import (
     update_watches_from_file,
 )
 from sanderling.cli.arguments import CommandCall, parse_share, print_json, print_message
-from sanderling.cli.commands.everyday.refresh import load_request
-from sanderling.cli.progress import EXIT_CODE_BY_FINISH, stop_on_signals, warn_about_damage
+from sanderling.cli.crawl_request import build_request, load_request
+from sanderling.cli.progress import EXIT_CODE_BY_FINISH, prepare_run
 from sanderling.cli.watch_output import build_watch_object, describe_watch, list_watches, print_history, redact_target
 from sanderling.config.settings import (
     HttpSettings,
@@ -209,32 +209,16 @@ def _send_test(store: WatchStore, watch: Watch) -> int:
 
 
 def _run_service(call: CommandCall) -> int:
-    request = _build_request(call)
+    request = load_request(call) if has_collection(call.collection) else build_request(call)
     service = WatchService(call.collection, request, partial(_print_event, call))
     count = len(service.watches)
     if not call.args.once:
         print_message(call, f"{count} watch{'' if count == 1 else 'es'}; Ctrl-C ends the service")
 
-    def start(coordinator: Coordinator) -> None:
-        warn_about_damage(call, coordinator)
-        stop_on_signals(coordinator)
-
-    summary = service.run(RefreshMode.ONCE if call.args.once else RefreshMode.CONTINUOUS, on_start=start)
-    return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
-
-
-def _build_request(call: CommandCall) -> CrawlRequest:
-    if has_collection(call.collection):
-        return load_request(call)
-    return CrawlRequest(
-        (),
-        limits=call.get_settings(LimitSettings),
-        politeness=call.get_settings(PolitenessSettings),
-        fetching=call.get_settings(HttpSettings),
-        rendering=call.get_settings(RenderSettings),
-        workers=call.get_settings(WorkerSettings),
-        command="watch",
+    summary = service.run(
+        RefreshMode.ONCE if call.args.once else RefreshMode.CONTINUOUS, on_start=partial(prepare_run, call)
     )
+    return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
 
 
 def _print_event(call: CommandCall, watch: Watch, event: ReportedChange) -> None:

@@ -137,8 +137,8 @@ def _undo_deletion(call: CommandCall, patterns: list[str]) -> int:
 
 def _format_counts(pages: int, urls: int) -> str:
     others = urls - pages
-    more = f" and {others:,} other known URL{'' if others == 1 else 's'}" if others else ""
-    return f"{pages:,} page{'' if pages == 1 else 's'}{more}"
+    remainder = f" and {others:,} other known URL{'' if others == 1 else 's'}" if others else ""
+    return f"{pages:,} page{'' if pages == 1 else 's'}{remainder}"
 
 
 def _print_preview(call: CommandCall, preview: DeletionPreview) -> None:

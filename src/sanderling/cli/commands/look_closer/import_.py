@@ -1,8 +1,6 @@
 """sanderling import: read archives of other programs in, as history."""
 
 import argparse
-import shlex
-import sys
 import time
 from pathlib import Path
 
@@ -10,8 +8,8 @@ import msgspec
 
 from sanderling.api.operations.archive_import import CrawlRequest, ImportProgress, ImportSummary, import_files
 from sanderling.cli.arguments import EXIT_FAILED, CommandCall, print_json, print_message
+from sanderling.cli.crawl_request import describe_command
 from sanderling.cli.progress import LOG_INTERVAL_SECONDS, format_size
-from sanderling.config.redact import redact_command
 from sanderling.config.settings import HttpSettings, IndexSettings, RevisitSettings, ScopeSettings
 from sanderling.errors import UsageError
 
@@ -47,7 +45,7 @@ def run(call: CommandCall) -> int:
         scope=call.get_settings(ScopeSettings),
         fetching=call.get_settings(HttpSettings),
         revisit=call.get_settings(RevisitSettings),
-        command=shlex.join(redact_command(sys.argv[1:])),
+        command=describe_command(),
     )
     keep_index = call.get_settings(IndexSettings).index
     summary = import_files(

@@ -1,7 +1,6 @@
 """sanderling similar: find pages built like the samples, stored or on the web."""
 
 import argparse
-import shlex
 import signal
 import sys
 import threading
@@ -27,19 +26,14 @@ from sanderling.api.similarity import (
 )
 from sanderling.api.types import Coordinator, CrawlRequest, FinishReason
 from sanderling.cli.arguments import CommandCall, parse_share, parse_whole_number, print_json, print_message
-from sanderling.cli.commands.everyday.refresh import load_request
+from sanderling.cli.crawl_request import describe_command, load_request, warn_about_missing_contact
 from sanderling.cli.progress import ProgressDisplay, stop_on_signals
-from sanderling.cli.seeds import warn_about_missing_contact
 from sanderling.cli.similar_output import print_result
-from sanderling.config.redact import redact_command
 from sanderling.config.settings import (
-    AssignmentSettings,
     HttpSettings,
     IndexSettings,
-    LimitSettings,
     PolitenessSettings,
     RenderSettings,
-    RevisitSettings,
     ScopeSettings,
     WorkerSettings,
 )
@@ -236,12 +230,9 @@ def _build_request(call: CommandCall, urls: Sequence[str]) -> CrawlRequest:
     return CrawlRequest(
         tuple(urls),
         scope=call.get_settings(ScopeSettings),
-        limits=LimitSettings(),
         politeness=call.get_settings(PolitenessSettings),
         fetching=call.get_settings(HttpSettings),
         rendering=call.get_settings(RenderSettings),
         workers=call.get_settings(WorkerSettings),
-        scheduling=AssignmentSettings(),
-        revisit=RevisitSettings(),
-        command=shlex.join(redact_command(sys.argv[1:])),
+        command=describe_command(),
     )
