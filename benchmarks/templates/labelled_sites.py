@@ -47,9 +47,9 @@ def load_labelled_sites(data: Path) -> list[Site]:
     return sites
 
 
-def load_built_sites(data: Path) -> list[Site]:
-    """Return the sites that `build_sites` made."""
-    labels = [(file, json.loads(file.read_text())) for file in sorted((data / "built").glob("*.json"))]
+def load_built_sites(data: Path, folder: str = "built") -> list[Site]:
+    """Return the sites that `build_sites` or `package_sites` made."""
+    labels = [(file, json.loads(file.read_text())) for file in sorted((data / folder).glob("*.json"))]
     return [Site(label["package"], file.with_suffix(""), label["pages"]) for file, label in labels]
 
 

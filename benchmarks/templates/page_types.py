@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sanderling.fingerprint.structure import compute_feature_similarity, decode_features
 from sanderling.templates import concept_averaging
-from sanderling.templates.concept_averaging import CALIBRATION, THRESHOLD, PageSets, infer_concepts
+from sanderling.templates.concept_averaging import CALIBRATION, PageSets, infer_concepts
 from sanderling.templates.page_features import extract_features
 from sanderling.templates.page_partition import partition_pages
 
@@ -21,7 +21,7 @@ MIN_PAGES = 10  # of a type that is measured
 MAX_PAGES = 600  # of a site, chosen at random
 JACCARD_THRESHOLD = 0.7
 QUESTIONS = 3
-GRID = list(product((1.0, 1.5, 2.0), (1.0, 2.0), (0.35, 0.4, 0.45)))  # coherence, URL weight, threshold
+GRID = list(product((1.0, 1.5, 2.0), (1.0, 2.0), (0.5, 0.75)))  # coherence, URL weight, sharpness
 GENERATORS = {"junit4-doc": "javadoc", "libjsoup-java-doc": "javadoc", "openjdk-17-doc": "javadoc"}
 Grid = dict[tuple[float, float, float], dict[int, list[float]]]
 BINS = 10
@@ -78,9 +78,9 @@ def draw_samples(site: SiteViews, kind: str, draw: int, count: int) -> list[int]
     return random.Random(f"{site.site.name} {kind} {draw} {count}").sample(site.types[kind], count)
 
 
-def find_by_concepts(site: SiteViews, samples: Sequence[int], threshold: float) -> set[int]:
+def find_by_concepts(site: SiteViews, samples: Sequence[int]) -> set[int]:
     inference = infer_concepts(site.source, [site.features[n] for n in samples])
-    return {*inference.rank_pages(threshold), *samples}
+    return {*inference.rank_pages(), *samples}
 
 
 def find_in_directory(site: SiteViews, samples: Sequence[int]) -> set[int]:
@@ -115,14 +115,13 @@ def score_draws(site: SiteViews, count: int, find: Finder) -> list[float]:
 
 def score_grid(site: SiteViews) -> Grid:
     """Return the scores of a site for all parameters and sample counts."""
-    names, found = ("COHERENCE", "URL_WEIGHT"), {}
+    names, found = ("COHERENCE", "URL_WEIGHT", "SHARPNESS"), {}
     kept = [getattr(concept_averaging, name) for name in names]
     try:
         for parameters in GRID:
-            for name, value in zip(names, parameters[:2], strict=True):
+            for name, value in zip(names, parameters, strict=True):
                 setattr(concept_averaging, name, value)
-            find = lambda site, samples, least=parameters[2]: find_by_concepts(site, samples, least)  # noqa: E731
-            found[parameters] = {count: score_draws(site, count, find) for count in SAMPLE_COUNTS}
+            found[parameters] = {count: score_draws(site, count, find_by_concepts) for count in SAMPLE_COUNTS}
     finally:
         for name, value in zip(names, kept, strict=True):
             setattr(concept_averaging, name, value)
@@ -171,7 +170,7 @@ def build_types_table(sites: Sequence[Site]) -> Iterator[str]:
     yield ""
     yield (
         f"Macro F1 over types of at least {MIN_PAGES} pages, at most {MAX_PAGES:,} pages per site, mean of"
-        f" {DRAWS} draws; exponent of coherence, weight of the URL and threshold chosen on the other generators"
+        f" {DRAWS} draws; exponent of coherence, weight of the URL and sharpness chosen on the other generators"
         " (held out; Javadoc made three of the sites). Partition: by `sanderling templates`."
     )
     yield ""
@@ -228,6 +227,18 @@ def build_fresh_table(sites: Sequence[Site]) -> Iterator[str]:
     yield from _build_product_table(sites)
 
 
+def build_package_table(sites: Sequence[Site]) -> Iterator[str]:
+    """Yield the table of page types found on documentation of generators that nothing was tuned on."""
+    yield "### Page types of four more generators"
+    yield ""
+    yield (
+        "Documentation of `python -m benchmarks.templates.package_sites`, measured once with the parameters of the"
+        f" product, which were final; at most {MAX_PAGES:,} pages per site."
+    )
+    yield ""
+    yield from _build_product_table([limit_pages(site) for site in sites])
+
+
 def _build_product_table(sites: Sequence[Site]) -> Iterator[str]:
     yield (
         "| site | pages | types | 1 sample | 3 samples | 5 samples | spread with 3 | 1 sample and 3 answers"
@@ -237,7 +248,7 @@ def _build_product_table(sites: Sequence[Site]) -> Iterator[str]:
     rows = []
     for site in sites:
         views = load_site(site)
-        one, three, five = (score_draws(views, count, find_with_product) for count in SAMPLE_COUNTS)
+        one, three, five = (score_draws(views, count, find_by_concepts) for count in SAMPLE_COUNTS)
         baselines = [statistics.mean(score_draws(views, 3, find)) for find in (find_in_directory, find_by_jaccard)]
         means = [statistics.mean(draws) for draws in (one, three, five)]
         rows.append([*means, max(three) - min(three), score_questions(views), *baselines])
@@ -245,10 +256,6 @@ def _build_product_table(sites: Sequence[Site]) -> Iterator[str]:
         yield f"| {site.name} | {len(site.types):,} | {len(views.types)} | {cells} |"
     means = [statistics.mean(column) for column in zip(*rows, strict=True)]
     yield "| mean | | | " + " | ".join(f"{mean:.3f}" for mean in means) + " |"
-
-
-def find_with_product(site: SiteViews, samples: Sequence[int]) -> set[int]:
-    return find_by_concepts(site, samples, THRESHOLD)
 
 
 # Calibration

@@ -3,7 +3,7 @@
     python -m benchmarks.templates.structure [--data DIR] [--only NAME] [--write]
 
 The pages are those of the labelled Debian packages (structure-debian in SANDERLING_SUITES), unpacked below DIR/sites,
-and those that `benchmarks.templates.build_sites` makes.
+and those that `benchmarks.templates.build_sites` and `package_sites` make.
 Every number is measured here; `--write` puts them into docs/explanation/templates.md.
 """
 
@@ -16,7 +16,7 @@ from benchmarks.templates.driven_crawl import build_driven_table
 from benchmarks.templates.field_table import build_field_table
 from benchmarks.templates.index_speed import build_speed_table
 from benchmarks.templates.labelled_sites import load_built_sites, load_labelled_sites
-from benchmarks.templates.page_types import build_fresh_table, build_types_table, build_whole_table
+from benchmarks.templates.page_types import build_fresh_table, build_package_table, build_types_table, build_whole_table
 from benchmarks.templates.query_crawl import build_query_table
 
 DOCUMENT = Path("docs/explanation/templates.md")
@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
     parser.add_argument(
-        "--only", action="append", default=[], help="types, whole, built, speed, fields, queries, driven"
+        "--only", action="append", default=[], help="types, whole, built, packages, speed, fields, queries, driven"
     )
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
@@ -45,6 +45,7 @@ def main() -> None:
         "types": lambda: build_types_table(sites),
         "whole": lambda: build_whole_table(sites),
         "built": lambda: build_fresh_table(load_built_sites(args.data)),
+        "packages": lambda: build_package_table(load_built_sites(args.data, "packages")),
         "speed": lambda: build_speed_table(sites, args.pages),
         "fields": lambda: build_field_table(args.data),
         "queries": lambda: build_query_table(sites),

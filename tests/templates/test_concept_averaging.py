@@ -1,5 +1,6 @@
 """Concept averaging: which pages are of the type of the samples."""
 
+from collections.abc import Collection
 from math import isclose
 
 import pytest
@@ -8,11 +9,14 @@ from hypothesis import strategies as st
 
 from sanderling.templates.concept_averaging import (
     SCALE_BITS,
+    Concept,
+    Inference,
     PageSets,
     calibrate,
     infer_concepts,
     iter_bits,
 )
+from sanderling.templates.page_features import DIRECTORY, URL
 
 CHROME, PRODUCT, NEWS, GERMAN, FRENCH = 0, 4, 8, 2, 6  # features: the lowest two bits are the view
 
@@ -74,6 +78,25 @@ def test_the_order_of_the_pages_does_not_change_the_answer() -> None:
     forward = infer_concepts(PageSets(pages), [pages[0], pages[1]]).rank_pages()
     backward = infer_concepts(PageSets(pages[::-1]), [pages[1], pages[0]]).rank_pages()
     assert {19 - number: probability for number, probability in backward.items()} == forward
+
+
+def test_samples_from_two_directories_stand_for_both() -> None:
+    directories = [DIRECTORY | number << 2 | URL for number in range(5)]
+    pages = [frozenset({CHROME, directories[n % 5], 64 + 4 * n}) for n in range(50)]
+    found = infer_concepts(PageSets(pages), [pages[0], pages[1], pages[5], pages[6]]).rank_pages()
+    assert set(found) == {n for n in range(50) if n % 5 < 2}
+
+
+@given(st.lists(st.frozensets(st.integers(0, 20), min_size=1), min_size=1, max_size=4, unique=True))
+def test_no_other_cut_has_a_larger_expected_f1(sets: list[frozenset[int]]) -> None:
+    concepts = [Concept((4 * n,), sum(1 << page for page in pages), 1 / len(sets)) for n, pages in enumerate(sets)]
+    inference = Inference(concepts)
+
+    def expect(found: Collection[int]) -> float:
+        return sum(2 * len(pages & set(found)) / (len(pages) + len(found)) for pages in sets)
+
+    best = expect(inference.rank_pages())
+    assert all(expect(inference.rank_pages(n / 16)) <= best + 1e-9 for n in range(1, 17))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])

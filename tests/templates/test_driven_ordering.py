@@ -2,7 +2,14 @@
 
 from sanderling.frontier.ordering.protocol import CrawledPage
 from sanderling.models import Url
-from sanderling.templates.driven_ordering import EXPLORED_SHARE, MIN_PATIENCE, Arrival, DrivenOrdering
+from sanderling.templates.driven_ordering import (
+    MAX_EXPLORED_SHARE,
+    MIN_EXPLORED_SHARE,
+    MIN_PATIENCE,
+    RANKS,
+    Arrival,
+    DrivenOrdering,
+)
 from sanderling.templates.link_model import LinkEvidence, tokenize_link
 from sanderling.templates.page_features import PageView
 
@@ -63,7 +70,24 @@ def test_links_that_wait_longest_get_their_share_of_the_fetches() -> None:
     for n in range(10, 18):
         ordering.note(build_other(n))
     first = [id_ for id_, gain in ordering.pop_rank_gains().items() if gain > 1]
-    assert first == list(range(100, 100 + int(8 * EXPLORED_SHARE)))
+    assert first == list(range(100, 100 + len(first)))
+    assert len(first) + 1 >= 8 * MIN_EXPLORED_SHARE
+    assert len(first) <= 8 * MAX_EXPLORED_SHARE
+
+
+def test_the_way_that_brings_more_matches_gets_more_of_the_fetches() -> None:
+    counts = []
+    for is_match in (False, True):
+        ordering = DrivenOrdering([PageView(1, "https://a.example/p/1.html", "", PRODUCT)])
+        for n in range(100, 160):
+            ordering.place(f"https://a.example/p/{n}.html", n)
+        for n in range(10, 16):
+            ordering.take_in(build_other(n))
+        for n in range(20, 28):
+            product = Arrival(PageView(n, f"https://a.example/p/{n}.html", "", PRODUCT))
+            ordering.note(product if is_match else build_other(n))
+        counts.append(sum(gain > RANKS / 2 for gain in ordering.pop_rank_gains().values()))
+    assert counts[1] < counts[0]
 
 
 def test_a_crawl_without_matches_is_exhausted() -> None:

@@ -7,24 +7,27 @@ probability of a page is the weight of the concepts that contain it.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
 from math import exp, log
+from operator import or_
 from typing import Protocol
 
 from msgspec import Struct
 
-from sanderling.templates.page_features import URL, get_view
+from sanderling.templates.page_features import DIRECTORY, URL, get_view
 from sanderling.templates.page_partition import ReferencePages, is_concept_size
 
 COHERENCE = 1.5  # exponent of the coherence of a concept
-SHARPNESS = 0.75  # exponent of the size principle for each sample after the first
+SHARPNESS = 0.5  # exponent of the size principle for each sample after the first
 URL_WEIGHT = 2.0  # log odds of a concept that the URL names
 MIN_SAVING = 0.05  # of a concept, per page: small concepts of a large site cannot be measured
 EXCEPTION = 0.02  # probability of a sample outside its concept; from three samples on, one may be
 NEGATIVE_SAMPLE = 0.25  # a negative sample makes as certain as this many samples
 THRESHOLD = 0.4  # probability from which a page is of the type
-CALIBRATION = {1: (1.05, 0.13), 2: (0.82, -0.32), 3: (0.77, -0.16), 5: (0.49, -0.23)}
+CALIBRATION = {1: (0.99, 0.14), 2: (0.84, -0.47), 3: (0.80, -0.16), 5: (0.55, -0.38)}
 """Slope and offset of the log odds by number of samples (Platt scaling, fitted on labelled sites)."""
 SCALE_BITS = 8  # weights are rounded to 1 / 256, so that sums are exact in any order
+CUTS = range(1 << SCALE_BITS - 4, (1 << SCALE_BITS) + 1, 1 << SCALE_BITS - 4)
 MIN_WEIGHT = 0.01  # of a concept that is not dropped
 WHOLE_SITE = 1e-3  # share of other pages assumed next to a concept of all pages
 REFERENCE_PAGES = 800  # in memory; half of them are dropped when there are more
@@ -106,18 +109,41 @@ class Inference:
 
     def __init__(self, concepts: Sequence[Concept]) -> None:
         self.concepts = concepts
-        self._by_feature = {feature: n for n, concept in enumerate(concepts) for feature in concept.features}
+        self._by_feature: dict[int, list[int]] = {}
+        for number, concept in enumerate(concepts):
+            for feature in concept.features:
+                self._by_feature.setdefault(feature, []).append(number)
 
     def compute_probability(self, features: Collection[int]) -> float:
         """Return the probability of a page by shared features; the page need not be in the concept source."""
-        found = {self._by_feature[feature] for feature in features if feature in self._by_feature}
+        found = {number for feature in features for number in self._by_feature.get(feature, ())}
         return min(1.0, sum(self.concepts[n].weight for n in sorted(found)))
 
-    def rank_pages(self, min_probability: float = THRESHOLD) -> dict[int, float]:
-        """Return the probability of all pages with at least `min_probability`, by page number.
+    def rank_pages(self, min_probability: float | None = None) -> dict[int, float]:
+        """Return the probability of all pages with at least `min_probability` (None: the best cut), by page number."""
+        least = self.choose_cut() if min_probability is None else round(min_probability * (1 << SCALE_BITS))
+        return _read_sums(_select_at_least(self._planes, max(1, least)), self._planes)
 
-        Adds the weights for all pages at once, with one bit plane per binary digit.
-        """
+    def choose_cut(self) -> int:
+        """Return the probability, in steps, from which pages have the largest expected F1, one concept being right."""
+        sizes = [concept.pages.bit_count() for concept in self.concepts]
+        best, cut, pages = 0.0, CUTS[-1], -1
+        for least in CUTS:
+            before, pages = pages, _select_at_least(self._planes, least)
+            if pages == before:
+                continue
+            found = pages.bit_count()
+            expected = sum(
+                2 * concept.weight * (pages & concept.pages).bit_count() / (found + size)
+                for concept, size in zip(self.concepts, sizes, strict=True)
+            )
+            if expected > best:
+                best, cut = expected, least
+        return cut
+
+    @cached_property
+    def _planes(self) -> list[int]:
+        """The weights of the concepts added for all pages at once, with one bit plane per binary digit."""
         planes = [0] * (SCALE_BITS + 2)
         for concept in self.concepts:
             weight, digit = round(concept.weight * (1 << SCALE_BITS)), 0
@@ -125,8 +151,7 @@ class Inference:
                 if weight & 1:
                     _add(planes, digit, concept.pages)
                 weight, digit = weight >> 1, digit + 1
-        least = max(1, round(min_probability * (1 << SCALE_BITS)))
-        return _read_sums(_select_at_least(planes, least), planes)
+        return planes
 
     def choose_questions(self, asked: Collection[int], count: int) -> list[int]:
         """Return the pages whose answer would correct most pages, best first.
@@ -152,27 +177,30 @@ def infer_concepts(
     by_key: dict[Hashable, list[int]] = {}
     for feature in sorted(sets):
         by_key.setdefault(sets[feature].key, []).append(feature)
-    scored = []
+    candidates = []
     for features in by_key.values():
         inside = len(frozenset[int]().union(*(having[feature] for feature in features)))
+        saving = max(sets[feature].saving for feature in features)
+        candidates.append((features, features[:1], sets[features[0]].size, saving, inside))
+    own = [feature for sample in samples for feature in sample if feature & DIRECTORY and feature in sets]
+    if len(directories := sorted(set(own))) > 1:  # a sample is evidence only if another one is in its directory
+        size, saving = (sum(getattr(sets[feature], name) for feature in directories) for name in ("size", "saving"))
+        candidates.append((directories, directories, size, saving, sum(own.count(feature) > 1 for feature in own)))
+    scored = []
+    for features, parts, size, saving, inside in candidates:
         if inside >= least and unwanted.isdisjoint(features):
-            share = min(1.0, sets[features[0]].size / source.page_count)
-            saving = max(sets[feature].saving for feature in features)
-            score = _score_prior(features, share, saving) + SHARPNESS * _score_samples(
-                share, inside, len(samples), len(negatives)
-            )
-            scored.append((score, features))
+            share = min(1.0, size / source.page_count)
+            has_url = any(get_view(feature) == URL for feature in features)
+            score = _score_prior(1 if len(parts) > 1 else len(features), has_url, share, saving)
+            score += SHARPNESS * _score_samples(share, inside, len(samples), len(negatives))
+            scored.append((score, features, parts))
     return Inference(_load_concepts(source, scored))
 
 
-def _score_prior(features: Sequence[int], share: float, saving: float) -> float:
+def _score_prior(agreeing: int, has_url: bool, share: float, saving: float) -> float:
     """Score what makes a concept natural: bits saved per page, features that agree on it, and a name in the URL."""
-    coherence = max(saving / share, MIN_SAVING) * len(features)
-    return (
-        COHERENCE * log(coherence)
-        + URL_WEIGHT * any(get_view(feature) == URL for feature in features)
-        + log(1 - share + WHOLE_SITE)
-    )
+    coherence = max(saving / share, MIN_SAVING) * agreeing
+    return COHERENCE * log(coherence) + URL_WEIGHT * has_url + log(1 - share + WHOLE_SITE)
 
 
 def _score_samples(share: float, inside: int, sample_count: int, negative_count: int) -> float:
@@ -181,18 +209,23 @@ def _score_samples(share: float, inside: int, sample_count: int, negative_count:
     return score + (1 - NEGATIVE_SAMPLE * negative_count) * log(share)
 
 
-def _load_concepts(source: ConceptSource, scored: Sequence[tuple[float, list[int]]]) -> list[Concept]:
+def _load_concepts(
+    source: ConceptSource, scored: Sequence[tuple[float, Sequence[int], Sequence[int]]]
+) -> list[Concept]:
     """Normalize the weights, and load the pages of the concepts that count."""
-    best = max((score for score, _ in scored), default=0.0)
-    weights = [exp(score - best) for score, _ in scored]
+    best = max((score for score, _, _ in scored), default=0.0)
+    weights = [exp(score - best) for score, _, _ in scored]
     total = sum(sorted(weights))
     heavy = [
-        (weight / total, features)
-        for weight, (_, features) in zip(weights, scored, strict=True)
+        (weight / total, features, parts)
+        for weight, (_, features, parts) in zip(weights, scored, strict=True)
         if weight >= MIN_WEIGHT * total
     ]
-    pages = source.load_pages([features[0] for _, features in heavy])
-    concepts = [Concept(tuple(features), pages[features[0]], weight) for weight, features in heavy]
+    pages = source.load_pages([part for _, _, parts in heavy for part in parts])
+    concepts = [
+        Concept(tuple(features), reduce(or_, (pages[part] for part in parts)), weight)
+        for weight, features, parts in heavy
+    ]
     return sorted(concepts, key=lambda concept: (-concept.weight, concept.features))
 
 

@@ -8,6 +8,7 @@ must also be about it: workers report how relevant the text of a page is.
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import log
 
 from msgspec import Struct
@@ -28,10 +29,11 @@ RANKS = 10.0  # between a certain match and a link without promise
 MIN_GAIN = 0.01  # smallest change of a rank that is reported
 MAX_RESCORED, MAX_RESCORED_IN_TURN = 1_000, 500  # waiting URLs that are scored again each time
 MAX_WAITING = 50_000  # waiting URLs whose links are remembered
-MAX_SOURCES = 4  # links to one URL that are remembered
 KNOWN_WEIGHT, MAX_KNOWN_PER_PLACE = 0.5, 2  # of links to fetched pages
 HUB_PROBABILITY = 0.3  # from which a link counts for the page it is on
-EXPLORED_SHARE = 0.25  # of the fetches
+MIN_EXPLORED_SHARE, MAX_EXPLORED_SHARE = 0.2, 0.8  # of the fetches that go to the links that were found first
+MEMORY = 0.9  # weight of a fetch in the yields of both ways after each further one
+START_MATCHES, START_FETCHES = 0.5, 2.0  # assumed of both ways at the start
 MIN_PATIENCE, PATIENCE_SHARE = 40, 0.3  # fetches without a match after which the crawl ends, at least and as a share
 MIN_LINKS_TO_HUB = 2  # matches that a page must link to before it is brought home
 MIN_RELEVANCE = 0.45  # of a page about a query: all words in its title, or each about three times
@@ -44,14 +46,6 @@ class Arrival(Struct, frozen=True):
     view: PageView
     links: Sequence[tuple[int, LinkEvidence]] = ()
     relevance: float | None = None
-
-
-def build_query_topic(query: str) -> Topic:
-    """Return the topic of a query; empty if it has no usable word."""
-    try:
-        return build_topic_from_query(query)
-    except UsageError:
-        return Topic()
 
 
 class TypeRecognizer:
@@ -105,7 +99,9 @@ class DrivenOrdering(Ordering):
 
     def __init__(self, samples: Sequence[PageView], query: str = "") -> None:
         self.recognizer = TypeRecognizer(samples)
-        self.topic = build_query_topic(query)
+        self.topic = Topic()
+        with suppress(UsageError):  # no usable word
+            self.topic = build_topic_from_query(query)
         self.matches: dict[str, float] = {}
         self.match_model, self.hub_model = LinkModel(), LinkModel()
         self.parked: set[int] = set()  # pages that workers keep
@@ -113,13 +109,15 @@ class DrivenOrdering(Ordering):
         self.pages_since_match = self.page_count = 0
         self._fresh: list[Arrival] = []
         self._urls: dict[int, str] = {}
-        self._links: dict[int, list[LinkEvidence]] = {}  # to waiting URLs
+        self._links: dict[int, LinkEvidence] = {}  # to waiting URLs, the first found
         self._queue: deque[int] = deque()  # waiting URLs, as they were found
         self._ranks: dict[str, float] = {}  # of waiting URLs
         self._fetched: dict[str, float] = {}  # pages, with their relevance to the query
         self._outcomes: dict[str, float] = {}  # probability of fetched pages, when they were fetched
         self._match_links: Counter[str] = Counter()  # matches that each page links to
         self._explored = 0.0
+        self._exploring: set[int] = set()  # waiting URLs that were moved to the front
+        self._yields = {way: [START_MATCHES, START_FETCHES] for way in (True, False)}  # links found first, ranked ones
         self._earlier: set[str] = set()
         self._matched_pages = self._turn = 0
         for view in samples:
@@ -152,22 +150,19 @@ class DrivenOrdering(Ordering):
         fresh, self._fresh = self._fresh, []
         for page in fresh:
             self.take_in(page)
-        if not fresh:
-            return {}
-        gains = self._rescore()
-        for id_, gain in self._explore(len(fresh)).items():
-            gains[id_] = gains.get(id_, 0.0) + gain
-        return gains
+        return self._explore(len(fresh)) | self._rescore() if fresh else {}
 
     def take_in(self, page: Arrival) -> None:
         """Recognize a page; learn from the links that led to it and from its own."""
         view = page.view
         self._urls[view.id] = view.url
         self.recognizer.add(view)
-        ways = self._links.pop(view.id, [])
-        about = self._fetched[view.url] = self._measure_relevance(page, ways)
+        way = self._links.pop(view.id, None)
+        about = self._fetched[view.url] = self._measure_relevance(page, way.anchor if way else "")
         probability = self._outcomes[view.url] = about * self.recognizer.compute_probability(view)
         self._ranks.pop(view.url, None)
+        old = self._yields[is_explored := view.id in self._exploring]
+        self._yields[is_explored] = [MEMORY * old[0] + probability, MEMORY * old[1] + 1]
         self.page_count += 1
         self.pages_since_match += 1
         if self.recognizer.learned_pages != self._matched_pages:
@@ -175,22 +170,20 @@ class DrivenOrdering(Ordering):
         if probability >= THRESHOLD:
             self.matches[view.url] = probability
             self.pages_since_match = 0
-            self._match_links.update(way.source for way in ways)
+            self._match_links.update([way.source] if way else ())
         self._match_links[view.url] += sum(link.url in self.matches for _, link in page.links)
         self._learn_from_known_targets(page)
         value = self._note_new_targets(page)
-        for way in ways:
-            self.match_model.learn(tokenize_link(way), probability, 1 / len(ways))
-            self.hub_model.learn(tokenize_link(way), value / (value + 1), 1 / len(ways))
+        if way is not None:
+            self.match_model.learn(tokenize_link(way), probability)
+            self.hub_model.learn(tokenize_link(way), value / (value + 1))
 
-    def _measure_relevance(self, page: Arrival, ways: Sequence[LinkEvidence]) -> float:
-        """Return 1 for a page about the query, less for others; of an unknown text, by title, URL, and anchors."""
+    def _measure_relevance(self, page: Arrival, anchor: str) -> float:
+        """Return 1 for a page about the query, less for others; of an unknown text, by title, URL, and anchor."""
         if not self.topic:
             return 1.0
         if page.relevance is None:
-            return self.topic.compute_coverage(
-                " ".join([page.view.title, page.view.url, *(way.anchor for way in ways)])
-            )
+            return self.topic.compute_coverage(f"{page.view.title} {page.view.url} {anchor}")
         return 1.0 if page.relevance >= MIN_RELEVANCE else THRESHOLD / 2 * page.relevance / MIN_RELEVANCE
 
     def _match_again(self) -> None:
@@ -231,10 +224,10 @@ class DrivenOrdering(Ordering):
         """Return waiting URLs that probably lead to matches."""
         return {id_ for id_ in self._links if self._get_rank(id_) <= RANKS * (1 - min_probability)}
 
-    def _rank(self, *links: LinkEvidence) -> float:
-        rank = RANKS * (1 - max(map(self._score, links)))
+    def _rank(self, link: LinkEvidence) -> float:
+        rank = RANKS * (1 - self._score(link))
         if len(self._ranks) < MAX_WAITING:
-            self._ranks[links[0].url] = rank
+            self._ranks[link.url] = rank
         return rank
 
     def _score(self, link: LinkEvidence) -> float:
@@ -244,13 +237,12 @@ class DrivenOrdering(Ordering):
         return 1 - (1 - self.match_model.predict(tokens, bonus)) * (1 - self.hub_model.predict(tokens))
 
     def _remember_link(self, id_: int, link: LinkEvidence) -> None:
-        links = self._links.get(id_)
-        if links is None:
-            if len(self._links) < MAX_WAITING:
-                self._links[id_] = [link]
-                self._queue.append(id_)
-        elif len(links) < MAX_SOURCES and all(known.place != link.place or not link.place for known in links):
-            links.append(link)
+        known = self._links.get(id_)
+        if known is None and len(self._links) < MAX_WAITING:
+            self._queue.append(id_)
+            self._links[id_] = link
+        elif known is not None and not known.place:  # found in an earlier crawl
+            self._links[id_] = link
 
     def _learn_from_known_targets(self, page: Arrival) -> None:
         """Learn from some links of each place of a page that lead to fetched pages."""
@@ -280,21 +272,27 @@ class DrivenOrdering(Ordering):
         gains = {}
         for id_ in dict.fromkeys([*waiting[:MAX_RESCORED], *waiting[turn : turn + MAX_RESCORED_IN_TURN]]):
             before = self._get_rank(id_)
-            if before >= 0 and abs(gain := before - self._rank(*self._links[id_])) > MIN_GAIN:
+            if before >= 0 and abs(gain := before - self._rank(self._links[id_])) > MIN_GAIN:
                 gains[id_] = gain
         return gains
 
     def _get_rank(self, id_: int) -> float:
-        return self._ranks.get(self._links[id_][0].url, RANKS)
+        return self._ranks.get(self._links[id_].url, RANKS)
+
+    def _compute_explored_share(self) -> float:
+        """Return the share of the fetches for the links found first: their part of the recent yields."""
+        explored, ranked = (matches / fetches for matches, fetches in (self._yields[True], self._yields[False]))
+        return max(MIN_EXPLORED_SHARE, min(MAX_EXPLORED_SHARE, explored / (explored + ranked)))
 
     def _explore(self, fetched: int) -> dict[int, float]:
         """Move the URLs that wait longest to the front, for a share of the fetches."""
-        self._explored += EXPLORED_SHARE * fetched
+        self._explored += self._compute_explored_share() * fetched
         gains = {}
         while self._explored >= 1 and self._queue:
             id_ = self._queue.popleft()
             if id_ in self._links and (before := self._get_rank(id_)) >= 0:
                 gains[id_] = before + RANKS
-                self._ranks[self._links[id_][0].url] = -RANKS
+                self._ranks[self._links[id_].url] = -RANKS
+                self._exploring.add(id_)
                 self._explored -= 1
         return gains

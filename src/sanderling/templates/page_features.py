@@ -21,6 +21,7 @@ VIEWS = ("structure", "url", "title")
 STRUCTURE, URL, TITLE = range(3)
 VIEW_BITS = 2
 TOKEN_BITS = 48
+DIRECTORY = 1 << TOKEN_BITS + VIEW_BITS  # bit of the feature that names the directory of a page
 MAX_FOLDERS = 8
 MAX_NAME_WORDS = 12
 MAX_TITLE_WORDS = 20
@@ -47,6 +48,7 @@ def extract_features(page: PageView) -> frozenset[int]:
         [
             *structure,
             *(hash_token(token, URL) for token in tokenize_location(page.url)),
+            hash_directory(page.url),
             *(hash_token(token, TITLE) for token in tokenize_title(page.title)),
         ]
     )
@@ -55,6 +57,14 @@ def extract_features(page: PageView) -> frozenset[int]:
 def hash_token(token: str, view: int) -> int:
     digest = xxh64_intdigest(token.encode("utf-8", "surrogatepass"))
     return (digest & ((1 << TOKEN_BITS) - 1)) << VIEW_BITS | view
+
+
+def hash_directory(url: str) -> int:
+    return hash_token(name_directory(url), URL) | DIRECTORY
+
+
+def name_directory(url: str) -> str:
+    return "directory /" + "/".join(split_path(unquote(url[:MAX_TEXT_LENGTH]))[0])
 
 
 def get_view(feature: int) -> int:
@@ -96,6 +106,7 @@ def name_features(pages: Iterable[PageView], documents: Iterable[Document] = ())
     names: dict[int, str] = {}
     for page in pages:
         names |= {hash_token(token, URL): token for token in tokenize_location(page.url)}
+        names[hash_directory(page.url)] = name_directory(page.url)
         names |= {hash_token(token, TITLE): token for token in tokenize_title(page.title)}
     for document in documents:
         names |= _name_blocks([block.attr("class") or block.tag for block in document.iter_elements(BLOCK_TAGS)])

@@ -61,4 +61,12 @@ MIGRATIONS = [
         PRIMARY KEY (site, feature)
     ) WITHOUT ROWID
     """,
+    # directories are features too; the index is built anew
+    """
+    DELETE FROM template_pages;
+    DELETE FROM template_postings;
+    DELETE FROM template_sets;
+    DELETE FROM template_sites;
+    DELETE FROM template_state
+    """,
 ]
