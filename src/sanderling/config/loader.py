@@ -37,7 +37,7 @@ SETTING_ALIASES = {
     "page_requisites": "requisites", "resources": "requisites", "p": "requisites",
     "watch": "follow|selector", "watch_text": "selector_text", "park": "pause_crawl",
     "jobdir": "collection", "log_level": "verbose", "stats_filename": "json",
-    "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant",
+    "threads": "workers", "w": "workers", "migrants": "workers", "via": "migrant", "forget": "delete",
 }  # fmt: skip
 """Names of other crawlers (Scrapy, Browsertrix, Nutch, crawl4ai, wget) and our setting of the same meaning."""
 

@@ -221,7 +221,7 @@ class Dispatcher:
                     last_version=stored_versions.get(task.id),
                     rendering=decode_rendering(renderings.get(task.id)),
                 )
-                task = task if self.context.options.renders else _forget_rendered_version(task)
+                task = task if self.context.options.renders else _drop_rendered_version(task)
             elif old is not None and old.is_gone and task.role is UrlRole.PAGE:  # a 304 would hide its return
                 task = msgspec.structs.replace(task, digest=old.digest)
             tasks.append(task)
@@ -252,7 +252,7 @@ def load_stored_versions(catalog: PageCatalog, latest: Sequence[PageState]) -> d
     }
 
 
-def _forget_rendered_version(task: FetchTask) -> FetchTask:
+def _drop_rendered_version(task: FetchTask) -> FetchTask:
     """Fetch a page that was rendered like a new one: this crawl does not render."""
     if task.rendering is None or not task.rendering.is_rendered:
         return task

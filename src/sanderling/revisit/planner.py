@@ -132,7 +132,7 @@ class Planner:
 
     def remove_page(self, row: PlanRow) -> None:
         """Remove a page that is gone from the statistics of its site."""
-        self._get_site(row.url, row.history.last_visit).forget_page(row.id, row.url)
+        self._get_site(row.url, row.history.last_visit).delete_page(row.id, row.url)
 
     def select_due(self, now: float, limit: int, include_early: bool = False) -> list[PlanRow]:
         """Select rows to visit now, most urgent first; with `include_early` also rows that are not due yet.

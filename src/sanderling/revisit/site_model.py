@@ -233,7 +233,7 @@ class SiteModel:
             self.set_prior(*fit_prior(list(self.sample.values()), self.shape, self.scale))
             self.next_fit = self.visits + max(16, self.visits // 16)
 
-    def forget_page(self, page_id: int, url: str) -> None:
+    def delete_page(self, page_id: int, url: str) -> None:
         """Remove a page that is gone."""
         self.count_page(url, -1)
         self.sample.pop(page_id, None)

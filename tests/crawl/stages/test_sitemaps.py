@@ -81,7 +81,7 @@ def test_small_site_is_asked_for_one_well_known_path_once(tmp_path: Path) -> Non
         site.pages["/robots.txt"] = Page(f"Sitemap: {site.root}/sitemap.xml".encode())
         site.pages["/sitemap.xml"] = urlset(f"<loc>{site.root}/hidden</loc>")
         site.pages["/hidden"] = html()
-        forget_robots(tmp_path)
+        delete_robots(tmp_path)
         refresh(tmp_path, every_page=True)
         assert site.hits["/hidden"] == 1, "a path that was missing is read when robots.txt names it"
 
@@ -96,7 +96,7 @@ def test_large_site_is_asked_for_the_other_paths_among_its_pages(
         assert [site.hits[path] for path in WELL_KNOWN_PATHS] == [1] * len(WELL_KNOWN_PATHS)
 
 
-def forget_robots(folder: Path) -> None:
+def delete_robots(folder: Path) -> None:
     with open_collection(folder) as collection:
         collection.db.execute("UPDATE hosts SET robots_until = 0")
 

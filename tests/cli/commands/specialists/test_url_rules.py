@@ -33,7 +33,7 @@ def test_rule_is_learned_applied_and_removed(recrawled_site: RecrawledSite, caps
     assert "parameter ref makes no difference" in capsys.readouterr().out
     assert recrawled_site("url-rules", "--used", "--json") == 0
     assert read_json_lines(capsys) == [rule]
-    assert recrawled_site("url-rules", "--forget", "127.*") == 0
+    assert recrawled_site("url-rules", "--delete", "127.*") == 0
     capsys.readouterr()
     assert recrawled_site("url-rules", "--used", "--json") == 0
     assert read_json_lines(capsys) == []
@@ -71,7 +71,7 @@ def test_rule_of_the_user_outlives_learning(recrawled_site: RecrawledSite, capsy
         (found,) = read_json_lines(capsys)
         assert found["result"] == decision
         assert found.get("same_as") == (same_as and recrawled_site.site.root + same_as)
-    assert recrawled_site("url-rules", "--forget", "127.*") == 0
+    assert recrawled_site("url-rules", "--delete", "127.*") == 0
 
 
 def test_site_is_accepted_as_url(recrawled_site: RecrawledSite, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,8 +80,8 @@ def test_site_is_accepted_as_url(recrawled_site: RecrawledSite, capsys: pytest.C
         assert [rule["site"] for rule in read_json_lines(capsys)] == ["example.org"]
         assert recrawled_site("url-rules", "--used", "--site", typed.removeprefix("www."), "--json") == 0
         assert len(read_json_lines(capsys)) == 1
-        assert recrawled_site("url-rules", "--forget", "https://example.org/") == 0
-        assert "1 rules removed, 0 left" in capsys.readouterr().err
+        assert recrawled_site("url-rules", "--delete", "https://example.org/") == 0
+        assert "1 rules deleted, 0 left" in capsys.readouterr().err
     for wrong in ("http://[::", "", "*", "exam?le.org", "a b", "ftp://example.org/"):
         assert recrawled_site("url-rules", "--add", "slash", "--site", wrong) == 4
         assert "the name of one site" in capsys.readouterr().err

@@ -21,7 +21,7 @@ examples:
   sanderling url-rules                         learned rules with their evidence
   sanderling url-rules --use                   apply these rules before fetching
   sanderling url-rules --used                  the rules in use
-  sanderling url-rules --forget example.org    remove the rules of a site
+  sanderling url-rules --delete example.org    delete the rules of a site
   sanderling url-rules --site example.org --add slash --add parameter=sid   your own rules
 """
 RULE_DESCRIPTIONS = {
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="PATTERN", help="only sites that match this pattern (* matches anything)")
     parser.add_argument("--use", action="store_true", help="use these rules from now on")
     parser.add_argument("--used", action="store_true", help="show the rules in use")
-    parser.add_argument("--forget", metavar="PATTERN", help="remove the rules of matching sites")
+    parser.add_argument("--delete", metavar="PATTERN", help="delete the rules of matching sites")
     parser.add_argument(
         "--add", action="append", metavar="RULE", help=f"use a rule for --site: {', '.join(RULE_FORMS)} (repeatable)"
     )
@@ -48,9 +48,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(call: CommandCall) -> int:
     """Show learned rules, or change the rules in use."""
-    if call.args.forget:
-        deleted, left = delete_url_rules(call.collection, call.args.forget)
-        print_message(call, f"{deleted} rules removed, {left} left")
+    if call.args.delete:
+        deleted, left = delete_url_rules(call.collection, call.args.delete)
+        print_message(call, f"{deleted} rules deleted, {left} left")
         return 0
     if call.args.add:
         rules = add_url_rules(call.collection, call.args.site or "", call.args.add)
