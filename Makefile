@@ -51,12 +51,14 @@ crawl: setup  ## crawl a site: make crawl URL=https://example.org/ ARGS="--depth
 
 test: dev  ## install everything and run all tests
 	@bash scripts/system.sh
+	@bash scripts/replayweb.sh
 	$(PYTEST) $(ARGS)
 
 check: dev format lint types layers site tests  ## format, lint, types, layers, docs, tests: run before every commit
 
 verify: dev formatted lint types layers commits site  ## the same without changing files, for continuous integration
 	@bash scripts/system.sh
+	@bash scripts/replayweb.sh
 	@$(MAKE) --no-print-directory tests
 
 formatted:
