@@ -133,12 +133,16 @@ def measure_site(browser: Browser, folder: Path) -> tuple[Counts, int]:
                     key = f"{name}, scripts {'on' if scripts else 'off'}"
                     counts[key][0] += len(requested & urls)
                     counts[key][1] += len(requested)
+                    for url in sorted(requested - urls if name != "wget" else ()):
+                        print(f"  {name} misses {url} of {page}", file=sys.stderr)
         failures = 0
         with serve_replay(collections["sanderling"]) as replay:
             for page, requested in live.items():
                 shown, failed = record_requests(browser, f"{replay}/web/2099/{page}", scripts=False)
                 replayed = {url.partition("_/")[2] or url.partition("/web/2099/")[2] for url in shown}
                 missing = {url for url in requested - replayed if url != page}
+                for url in sorted(missing):
+                    print(f"  the replay misses {url} of {page}", file=sys.stderr)
                 failures += len(missing) + len([url for url in failed if not url.endswith("favicon.ico")])
     return {key: (stored, total) for key, (stored, total) in counts.items()}, failures
 

@@ -29,6 +29,7 @@ from sanderling.urls.normalize import normalize_url
 from sanderling.warc.archive import Archive
 from sanderling.warc.erase import find_visit_extent
 from sanderling.warc.packer import HttpExchange, pack_response
+from sanderling.warc.record_parser import is_offset
 from sanderling.warc.records import OriginalRecord, RecordLocation
 from sanderling.warc.warc_reader import StoredRecord, read_record
 
@@ -166,7 +167,7 @@ def _is_stored_in(visit: VisitRecord, record: StoredRecord, deleted_places: set[
     A record may be that of several pages: an imported revisit has the place of its original.
     """
     offset = record.get_field("WARC-Refers-To-File-Offset")
-    original = (record.get_field("WARC-Refers-To-Filename"), int(offset if offset.isdecimal() else -1))
+    original = (record.get_field("WARC-Refers-To-Filename"), int(offset) if is_offset(offset) else -1)
     return (visit.place.file, visit.place.offset) in deleted_places or (
         record.record_type == "revisit" and original in deleted_places
     )

@@ -25,6 +25,7 @@ from sanderling.warc.cdxj import (
     parse_entry,
     read_captures,
 )
+from sanderling.warc.record_parser import is_offset
 from sanderling.warc.remote import has_warc_file
 from sanderling.warc.surt import build_surt
 from sanderling.warc.warc_reader import StoredRecord, iterate_records
@@ -157,7 +158,7 @@ def _build_record_entry(archive_folder: Path, record: StoredRecord) -> CdxjEntry
     if record.record_type != "revisit" or record.status != STATUS_NOT_MODIFIED:
         return build_entry(record)
     name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
-    if "/" in name or not offset.isdecimal() or not has_warc_file(archive_folder, name):
+    if "/" in name or not is_offset(offset) or not has_warc_file(archive_folder, name):
         return None
     original = next(iterate_records(archive_folder / name, max_body_bytes=0, start_offset=int(offset)), None)
     if not isinstance(original, StoredRecord):

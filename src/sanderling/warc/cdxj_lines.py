@@ -16,6 +16,7 @@ from sanderling.warc.cdxj_index import (
     read_entries,
     split_into_batches,
 )
+from sanderling.warc.record_parser import is_offset
 
 CDX_COLUMNS = b"N b a m s k r M S V g".split()  # of most CDX files
 
@@ -54,7 +55,7 @@ def parse_record_place(line: bytes, header: bytes = b"") -> tuple[str, int] | No
             name, offset = values[columns.index(b"g")].decode(), values[columns.index(b"V")].decode()
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
-    return (name, int(offset)) if isinstance(name, str) and offset.isascii() and offset.isdecimal() else None
+    return (name, int(offset)) if isinstance(name, str) and is_offset(offset) else None
 
 
 def iterate_key_range(folder: Path, first_key: bytes, end_key: bytes) -> Iterator[bytes]:

@@ -17,8 +17,11 @@ GZIP_WINDOW_BITS = 31
 READ_BYTES = 32_768
 FIRST_READ_BYTES = 16_384  # most members are shorter
 MAX_WHOLE_BYTES = 4_000_000  # of a member that is inflated at once
+MAX_WASTED_BYTES = 8_000_000_000  # inflated of members that prove damaged, before the rest of a file is given up
+SCAN_BYTES, SAMPLE_BYTES = 1 << 20, 512
 GZIP_MAGIC = b"\x1f\x8b\x08"
 RECORD_PREFIXES = (b"WARC/", b"filedesc:", b"http:", b"https:", b"dns:")  # first bytes of a WARC or ARC record
+MIN_PREFIX_BYTES = min(map(len, RECORD_PREFIXES))
 
 
 class DamagedRecordError(Exception):
@@ -30,7 +33,8 @@ class GzipMember(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, offset: int, max_inflated_bytes: float = inf) -> None:
         self._file = file
-        self._remaining_bytes = max_inflated_bytes
+        self._max_bytes = max_inflated_bytes
+        self.inflated_bytes = 0
         self._offset = offset
         self._decompressor = inflater.decompressobj(GZIP_WINDOW_BITS)
         self._compressed_input = b""
@@ -51,8 +55,8 @@ class GzipMember(io.RawIOBase):
             if self._decompressor.eof:
                 self.length = self._file.tell() - len(self._decompressor.unused_data) - self._offset
             if data:
-                self._remaining_bytes -= len(data)
-                if self._remaining_bytes < 0:
+                self.inflated_bytes += len(data)
+                if self.inflated_bytes > self._max_bytes:
                     raise DamagedRecordError("the record is too large when decompressed")
                 buffer[: len(data)] = data
                 return len(data)
@@ -104,30 +108,60 @@ def find_intact_members(file: BinaryIO) -> Iterator[tuple[int, int]]:
 
 
 def find_next_record(file: BinaryIO, offset: int) -> int:
-    """Return the offset of the next intact member with a record, or -1."""
-    offset = _find_next_magic(file, offset)
-    while offset >= 0 and not _measure_member(file, offset):
-        offset = _find_next_magic(file, offset + 1)
-    return offset
+    """Return the offset of the next intact member with a record, or -1. Gives up after `MAX_WASTED_BYTES`."""
+    wasted_bytes = 0
+    for position, start in _find_magics(file, offset):
+        if _can_be_record(start):
+            length, inflated_bytes = _try_member(file, position, MAX_WASTED_BYTES - wasted_bytes)
+            if length:
+                return position
+            wasted_bytes += inflated_bytes
+            if wasted_bytes >= MAX_WASTED_BYTES:
+                return -1
+    return -1
+
+
+def _can_be_record(start: bytes) -> bool:
+    """Return whether the first bytes of a member may be a record; most places with the magic number are no member."""
+    try:
+        inflated = inflater.decompressobj(GZIP_WINDOW_BITS).decompress(start, MIN_PREFIX_BYTES)
+    except INFLATE_ERRORS:
+        return False
+    return len(inflated) < MIN_PREFIX_BYTES or inflated.startswith(
+        tuple(name[:MIN_PREFIX_BYTES] for name in RECORD_PREFIXES)
+    )
 
 
 def _measure_member(file: BinaryIO, offset: int) -> int:
     """Return the compressed length, or 0 if the member is damaged."""
-    member = GzipMember(file, offset)
+    return _try_member(file, offset, inf)[0]
+
+
+def _try_member(file: BinaryIO, offset: int, max_inflated_bytes: float) -> tuple[int, int]:
+    """Return the compressed length, or 0 if the member is damaged, and the number of inflated bytes."""
+    member = GzipMember(file, offset, max_inflated_bytes)
     start = memoryview(bytearray(16))
     try:
         count = member.readinto(start)
-        return member.drain() if bytes(start[:count]).startswith(RECORD_PREFIXES) else 0
+        length = member.drain() if bytes(start[:count]).startswith(RECORD_PREFIXES) else 0
     except DamagedRecordError:
-        return 0
+        length = 0
+    return length, member.inflated_bytes
 
 
-def _find_next_magic(file: BinaryIO, offset: int) -> int:
-    file.seek(offset)
-    tail = b""
-    while chunk := file.read(1 << 20):
-        found = (tail + chunk).find(GZIP_MAGIC)
-        if found >= 0:
-            return file.tell() - len(chunk) - len(tail) + found
-        tail = chunk[-2:]
-    return -1
+def _find_magics(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the places of the magic number from an offset, with the bytes that follow."""
+    chunk, end = b"", offset
+    while True:
+        file.seek(end)
+        data = file.read(SCAN_BYTES)
+        chunk, start = chunk + data, end - len(chunk)
+        end += len(data)
+        last = len(chunk) - (SAMPLE_BYTES if data else len(GZIP_MAGIC) - 1)  # later ones come with the next chunk
+        position = chunk.find(GZIP_MAGIC)
+        while 0 <= position < last:
+            yield start + position, chunk[position : position + SAMPLE_BYTES]
+            position = chunk.find(GZIP_MAGIC, position + 1)
+        if not data:
+            return
+        chunk = chunk[max(0, last) :]

@@ -39,6 +39,11 @@ class ParsedRecord(Struct):
         return get_first_value(self.fields, name)
 
 
+def is_offset(text: str) -> bool:
+    """Return whether a text is a length or an offset that a file can have."""
+    return text.isascii() and text.isdecimal() and len(text) <= MAX_LENGTH_DIGITS
+
+
 def get_first_value(fields: tuple[HeaderField, ...], name: str) -> str:
     """Return the first value of a name, preferably spelled like this (else case-insensitive), or an empty string."""
     for key, value in fields:
@@ -66,7 +71,7 @@ def parse_record(stream: BinaryIO, max_body_bytes: int, verify: bool = False) ->
         _parse_warc_fields(stream, line) if line.startswith(b"WARC/") else _parse_arc_fields(stream, line)
     )
     length = get_first_value(fields, "Content-Length").strip()
-    if not length.isdecimal():
+    if not is_offset(length):
         raise DamagedRecordError(f"missing or invalid Content-Length: {length[:40]!r}")
     record = ParsedRecord(get_first_value(fields, "WARC-Type"), fields, header_bytes + int(length))
     block = RecordBlock(stream, int(length))
@@ -98,7 +103,7 @@ def parse_whole_record(data: bytes, max_body_bytes: int, verify: bool = False) -
         return None
     fields = tuple(_repair_fields(_split_text_fields(lines[1:])))
     length = get_first_value(fields, "Content-Length").strip()
-    end = start + int(length) if length.isdecimal() and len(length) < MAX_LENGTH_DIGITS else -1
+    end = start + int(length) if is_offset(length) else -1
     if not start <= end <= len(data) or data[end:].strip():
         return None
     record = ParsedRecord(get_first_value(fields, "WARC-Type"), fields, end)

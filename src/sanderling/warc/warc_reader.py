@@ -26,6 +26,7 @@ from sanderling.warc.record_parser import (
     ParsedRecord,
     decode_chunked,
     get_first_value,
+    is_offset,
     is_record_start,
     join_header_values,
     parse_record,
@@ -162,7 +163,7 @@ def _locate_original(
             return folder, location
     else:
         name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
-        if name and offset.isdecimal() and "/" not in name:
+        if name and is_offset(offset) and "/" not in name:
             return folder, RecordLocation(name, int(offset), 0)
     raise CollectionError(
         f"the original of the revisit record in {record.location.file} at {record.location.offset}"

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -228,6 +229,47 @@ def test_decompression_bombs_are_rejected_early(tmp_path: Path, monkeypatch: pyt
         else:
             with pytest.raises(UsageError):
                 run_import(tmp_path / "c", tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\x1f\x8b\x08\x00" * 300_000,  # each may be a member
+        gzip.compress(b"WARC/1.0\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\n"),
+        gzip.compress(b"WARC/1.0\r\nContent-Length: " + "٣".encode() + b"\r\n\r\n"),
+        gzip.compress(b"WARC/1.0\r\nContent-Length: " + b"9" * 15 + b"\r\n\r\n"),
+        b"\x1f\x8b\x08\x08" + bytes(6) + b"name" * 200_000,  # a name without an end
+    ],
+    ids=["magic numbers", "5,000 digits", "foreign digit", "petabyte", "name"],
+)
+def test_records_after_damage_are_found(tmp_path: Path, damage: bytes) -> None:
+    good = [pack_page(f"http://a.test/{number}", START, b"<title>good</title>") for number in range(2)]
+    summary = run_import(tmp_path / "c", write_archive(tmp_path / "x.warc.gz", good[0], damage, good[1]))
+    assert (summary.versions, summary.rejected) == (2, 1), summary.rejections
+
+
+def test_hostile_references_are_no_places_of_records(tmp_path: Path) -> None:
+    """Offsets that no file can have, in an index and in revisit records, and names that lead out of the archive."""
+    fields = [("../../x", "0"), ("x.warc.gz", "9" * 20), ("x.warc.gz", "9" * 5_000), ("x.warc.gz", "-1")]
+    original = pack_response(HttpExchange("http://lost.test/", START, HEAD, b"<title>one</title>"))
+    members = [pack_page("http://a.test/", START, b"<title>good</title>")]
+    for number, (name, offset) in enumerate(fields):
+        place = RecordLocation("PLACE", 77_777, 1)
+        reference = OriginalRecord(original.record_id, "http://lost.test/", START, original.payload_digest, place)
+        status = b"HTTP/1.1 304 Not Modified\r\n\r\n" if number % 2 else HEAD
+        packed = pack_revisit(HttpExchange(f"http://a.test/{number}", START + number, status), reference, "sha256")
+        plain = gzip.decompress(packed.member).replace(b"PLACE", name.encode()).replace(b"77777", offset.encode())
+        members.append(gzip.compress(plain))
+    run_import(tmp_path / "c", write_archive(tmp_path / "x.warc.gz", *members))
+    shutil.rmtree(tmp_path / "c" / "indexes")
+    assert main(["verify", "-C", str(tmp_path / "c")]) == 0
+    assert (
+        main(["delete", "http://a.test/", "-C", str(tmp_path / "c"), "--yes", "--quiet"]) == 0
+    )  # builds the index anew
+    for name, offset in fields:
+        (tmp_path / "x.cdxj").write_text(f'test,a)/ 2017 {{"filename": "{name}", "offset": "{offset}"}}\n')
+        with pytest.raises(UsageError):
+            run_import(tmp_path / "d", tmp_path / "x.cdxj")
 
 
 def test_deleted_urls_stay_out(tmp_path: Path) -> None:
