@@ -26,6 +26,10 @@ def find(page: str) -> list[str]:
         ("<video src=v poster=p><source src=w><track src=t></video><audio src=x></audio>", ["v", "p", "w", "t", "x"]),
         ("<link rel=stylesheet href=s><link rel='Shortcut Icon' href=i><link rel=manifest href=m>", ["s", "i", "m"]),
         ("<link rel=preload as=font href=f><link rel=modulepreload href=m><link rel=next href=n>", ["f", "m"]),
+        (
+            "<link rel=prefetch href=next.html><link rel=prefetch href=/a/next.md.x-1.js><link rel=prefetch href=n>",
+            ["/a/next.md.x-1.js"],
+        ),
         ("<link rel=preload as=image imagesrcset='a 1x, b 2x'><link rel=dns-prefetch href=//x>", ["a", "b"]),
         ("<script src=s></script><script>var x</script>", ["s"]),
         ("<script type=module>import a from './a.js'; import 'b'; export * from '/c.js'</script>", ["./a.js", "/c.js"]),

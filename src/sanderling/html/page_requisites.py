@@ -21,6 +21,8 @@ LOADED_LINKS = frozenset(
 )
 PRELOADED_KINDS = frozenset({"", "audio", "document", "embed", "fetch", "font", "image", "object", "script", "style",
                              "track", "video"})  # fmt: skip
+PREFETCHED_FILE = re.compile(r"\.(?:m?js|css|json|wasm|woff2?|ttf|png|jpe?g|svg|webp|avif)(?:[?#]|$)", re.IGNORECASE)
+"""Files for the pages that follow; these pages themselves are links."""
 MAX_FRAME_DOCUMENTS = 20  # `srcdoc` attributes read per page
 MAX_MANIFEST_ICONS = 50
 MAX_MANIFEST_BYTES = 1_000_000
@@ -86,6 +88,8 @@ def _get_loaded_rel(link: Element) -> list[str]:
     """Return the relations of a link that a browser loads at once, else an empty list."""
     rel = (link.attr("rel") or "").lower().split()
     if not LOADED_LINKS.isdisjoint(rel):
+        return rel
+    if "prefetch" in rel and PREFETCHED_FILE.search(link.attr("href") or ""):
         return rel
     return rel if "preload" in rel and (link.attr("as") or "").lower() in PRELOADED_KINDS else []
 

@@ -9,10 +9,15 @@ from msgspec.structs import replace
 from sanderling.fetch.curl_client import build_request_headers, serialize_recorded_headers
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import HostQueue
+from sanderling.fetch.link_resolution import resolve_requisites
+from sanderling.fetch.requisite_response import find_nested_requisites
+from sanderling.fetch.response import decode_header
 from sanderling.fetch.stored_body import read_stored_screenshot
 from sanderling.fetch.transport import FetchRequest, FetchResponse
+from sanderling.http.content_type import parse_charset
+from sanderling.http.decoding import decode_body
 from sanderling.http.head import get_media_type, parse_head
-from sanderling.models import FetchTask, Visit
+from sanderling.models import FetchTask, FileRef, Visit
 from sanderling.page_rendering import Capture, DataSource
 from sanderling.warc.packer import (
     BLOCKS_FIELD,
@@ -125,8 +130,24 @@ class CapturePacker:
             is_indexed=False,
         )  # fmt: skip
 
+    def _merge_requisites(self, job: PageJob, visit: Visit, rendered: RenderedPage) -> tuple[FileRef, ...]:
+        """Add to the requisites of the rendered DOM those of the HTML, and files that scripts requested for a while."""
+        url, (_, fields) = job.response.request.url, parse_head(job.response.head_lines)
+        body, _ = decode_body(
+            job.response.body, decode_header(fields.get(b"content-encoding", b"")), self._settings.max_page
+        )
+        declared = decode_header(fields.get(b"content-type", b""))
+        found = (
+            *visit.requisites,
+            *find_nested_requisites(url, body, get_media_type(fields), parse_charset(declared)),
+            *resolve_requisites(rendered.unfetched, url),
+        )
+        return tuple({ref.url: ref for ref in found}.values())
+
     def finish_visit(self, job: PageJob, visit: Visit, rendered: RenderedPage) -> Visit:
         """Replace the record of the visit by a `resource` record, followed by the records of all requests."""
+        if self._settings.extracts_requisites:
+            visit = replace(visit, requisites=self._merge_requisites(job, visit, rendered))
         if not visit.response_record:  # unchanged: nothing new is stored
             return replace(visit, head=b"", is_rendered=True)
         packed = pack_resource(

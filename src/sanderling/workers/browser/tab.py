@@ -25,10 +25,10 @@ PAGE_TOOLS = files(__package__).joinpath("page_tools.js").read_text()
 LOAD_MORE = "|".join(files(__package__).joinpath("load_more.txt").read_text().split("\n")[:-1])  # texts of buttons
 FETCHED_KINDS = frozenset(("script", "stylesheet", "xhr", "fetch", "other"))
 PICTURE_KINDS = frozenset(("image", "font"))
+ASSET_KINDS = PICTURE_KINDS | {"media", "texttrack", "manifest", "script", "stylesheet"}  # no message to a server
 POLL_SECONDS, QUIET_SECONDS = 0.1, 0.5  # quiet: without a change of text and links, and without a pending request
 LOAD_SECONDS = 10.0  # until the load event: before it, scripts may not have run; some pages have none
-CALL_SECONDS, CLOSE_SECONDS = 5.0, 5.0  # of one call into the page; of closing it
-MAX_DIALOGS = 20
+CALL_SECONDS, CLOSE_SECONDS, MAX_DIALOGS, MAX_ASSETS = 5.0, 5.0, 20, 300  # of a call into the page; of closing it
 VIEWPORT = {"width": 1280, "height": 960}
 
 
@@ -47,7 +47,7 @@ class Tab:
         self._waited = 0.0  # seconds in which requests were pending
         self._pending: dict[int, asyncio.Future[SubresponseCommand]] = {}
         self._request_count = 0
-        self._refused: Counter[str] = Counter()
+        self._refused, self._unfetched = Counter[str](), dict[str, None]()  # by kind; files that it is shown without
         self._notes: dict[str, None] = {}
         self._dialogs = 0
         self._redirect_url = ""
@@ -146,12 +146,10 @@ class Tab:
     def _build_result(
         self, problem: str = "", detail: str = "", html: bytes = b"", redirect_url: str = ""
     ) -> RenderedPage:
-        if self._dialogs > MAX_DIALOGS:
-            self._notes["many dialogs"] = None
-        seconds, notes, refused = time.monotonic() - self._started, tuple(self._notes), dict(self._refused)
-        return RenderedPage(
-            self.command.page_id, problem, detail, html, redirect_url, seconds=seconds, refused=refused, notes=notes
-        )
+        self._notes |= {"many dialogs": None} if self._dialogs > MAX_DIALOGS else {}
+        result = RenderedPage(self.command.page_id, problem, detail, html, redirect_url, refused=dict(self._refused))
+        seconds, notes, unfetched = time.monotonic() - self._started, tuple(self._notes), tuple(self._unfetched)
+        return replace(result, seconds=seconds, notes=notes, unfetched=unfetched)
 
     async def _guard(self, call: Awaitable[Any]) -> Any:
         """Await a call into the page. Raises PageStuck if it does not return."""
@@ -237,6 +235,8 @@ class Tab:
             is_wanted = kind in allowed and "sec-purpose" not in headers and request.url.startswith("http")
             if not is_wanted or self._request_count > self._config.max_requests:
                 self._refused["prefetch" if "sec-purpose" in headers else kind] += 1
+                is_asset = kind in ASSET_KINDS and len(self._unfetched) < MAX_ASSETS
+                self._unfetched |= {request.url: None} if is_asset else {}
                 await route.abort("blockedbyclient")
                 return
             response = await self._forward(request, headers, kind)

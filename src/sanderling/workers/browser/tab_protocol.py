@@ -77,6 +77,7 @@ class RenderedPage(Struct, frozen=True, tag=True):
     visual: VisualChange | None = None
     seconds: float = 0.0
     refused: dict[str, int] = {}  # refused in the browser, by kind
+    unfetched: tuple[str, ...] = ()  # URLs of pictures and other files that the page requested and did not get
     notes: tuple[str, ...] = ()  # limits reached
 
 

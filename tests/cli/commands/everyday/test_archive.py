@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.support.script_site import needs_browser, script_page
 from tests.support.site import Page, Site
 
 from sanderling.cli import main
@@ -15,6 +16,22 @@ def test_archive_fetches_requisites_and_says_so(tmp_path: Path, capsys: pytest.C
         assert "archive = crawl --requisites" in capsys.readouterr().err
         assert main(["archive", site.root, "-C", str(tmp_path / "b"), "--no-requisites", *FLAGS]) == 0
         assert site.hits["/a.png"] == 1
+
+
+@needs_browser
+def test_requisites_of_the_html_of_the_rendered_page_and_those_shown_for_a_while_are_fetched(tmp_path: Path) -> None:
+    """Scripts replace pictures, as trees that fold do."""
+    script = """
+      new Image().src = "/open.png";
+      document.querySelector("img").src = "/shown.png";
+      navigator.sendBeacon("/beacon");
+    """
+    pictures = {
+        f"/{name}.png": Page(b"png", headers={"Content-Type": "image/png"}) for name in ("first", "open", "shown")
+    }
+    with Site({"/": script_page(script, "<img src=/first.png>"), **pictures}) as site:
+        assert main(["archive", site.root, "-C", str(tmp_path), "--render", "always", *FLAGS]) == 0
+        assert [site.hits[path] for path in (*pictures, "/beacon")] == [1, 1, 1, 0]
 
 
 def test_status_reports_missing_requisites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
