@@ -28,7 +28,7 @@ from sanderling.crawl.depth import load_level_counts
 from sanderling.crawl.explain import explain_url
 from sanderling.crawl.refresh import RefreshMode, refresh
 from sanderling.crawl.session import CrawlRequest, CrawlSummary, crawl
-from sanderling.db.postgres import connect_postgres, translate_sql
+from sanderling.db.postgres import build_copy, connect_postgres, translate_sql
 from sanderling.dedup.duplicate_stats import load_duplicate_stats
 from sanderling.dedup.near_duplicates import load_pairs
 from sanderling.deletion.delete_pages import delete_pages
@@ -256,6 +256,23 @@ def test_sqlite_statements_are_translated() -> None:
     assert translate_sql("SELECT 1 WHERE a = ? AND b LIKE 'x%'") == "SELECT 1 WHERE a = %s AND b LIKE 'x%%'"
     assert translate_sql("SELECT :now, x::bytea") == "SELECT %(now)s, x::bytea"
     assert "BYTEA" in translate_sql("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) WITHOUT ROWID")
+
+
+def test_many_rows_of_large_tables_are_copied(store: str) -> None:
+    insert = "INSERT INTO urls (id, path, found_at, state) VALUES (?, ?, ?, 'queued')"
+    assert build_copy(insert) == ("COPY urls (id, path, found_at, state) FROM STDIN", "{}\t{}\t{}\tqueued")
+    assert build_copy(insert.replace("urls", "pages")) is None
+    assert build_copy(f"{insert} ON CONFLICT (id) DO NOTHING") is None
+    values = ["/plain", "/a\\b", "/tab\tline\nend\r", "/nul\0", "\\N", "/ü", "", "{}", None]
+    rows = [(number, value, 1.5) for number, value in enumerate(values * 3)]
+    db = connect_postgres(store)
+    db.execute("CREATE TABLE urls (id INTEGER PRIMARY KEY, path TEXT, found_at REAL, state TEXT)")
+    db.executemany(insert, rows)
+    db.executemany("DELETE FROM urls WHERE id = ?", [(0,), (2,)])
+    stored = db.execute("SELECT id, path, found_at, state FROM urls ORDER BY id").fetchall()
+    db.close()
+    expected = [(number, value and value.replace("\0", ""), 1.5, "queued") for number, value, _ in rows]
+    assert [*map(tuple, stored)] == [row for row in expected if row[0] not in (0, 2)]
 
 
 def test_web_app_and_index_read_a_shared_database(store: str, tmp_path: Path) -> None:

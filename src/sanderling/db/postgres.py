@@ -39,6 +39,14 @@ VIEW_LIST = (
     "FROM sqlite_temp_master WHERE name",
     "FROM pg_views WHERE schemaname LIKE 'pg_temp%' AND viewname",
 )
+# Most rows of a crawl are new ones of these tables. COPY takes a fifth of the time of INSERT, but converts no types:
+# their rows have no floats in integer columns.
+COPIED_TABLES = ("urls", "queue")
+MIN_COPIED_ROWS = 16
+INSERT_PATTERN = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\)\s+VALUES\s+\(((?:\?|'\w*'|\d+)(?:, (?:\?|'\w*'|\d+))*)\)")
+DELETE_PATTERN = re.compile(r"DELETE FROM \w+ WHERE \w+ = \?")
+COPY_ESCAPES = {ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", 0: None}
+find_copy_escape = re.compile(r"[\\\t\n\r\0]").search
 CREATE_HEX_FUNCTION = (
     "CREATE OR REPLACE FUNCTION hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1, 'hex') $$"
 )
@@ -55,6 +63,25 @@ def translate_sql(sql: str) -> str:
     sql = sql.replace(*TABLE_LIST).replace(*VIEW_LIST)
     sql = re.sub(r"(?<![:\w]):([a-z_]+)\b", r"%(\1)s", sql.replace("%", "%%"))
     return sql.replace("?", "%s")
+
+
+@lru_cache(maxsize=1024)
+def build_copy(sql: str) -> tuple[str, str] | None:
+    """Return the COPY statement of an INSERT, and a row of it with `{}` for each parameter. None: use the INSERT."""
+    match = INSERT_PATTERN.fullmatch(sql.strip())
+    if match is None or match[1] not in COPIED_TABLES:
+        return None
+    values = ("{}" if value == "?" else value.strip("'") for value in match[3].split(", "))
+    return f"COPY {match[1]} ({match[2]}) FROM STDIN", "\t".join(values)
+
+
+def format_copied_value(value: object) -> str:
+    if type(value) is int or type(value) is float:
+        return repr(value)
+    if value is None:
+        return "\\N"
+    text = str(convert_value(value))
+    return text.translate(COPY_ESCAPES) if find_copy_escape(text) else text
 
 
 def convert_value(value: object) -> object:
@@ -108,12 +135,19 @@ class PostgresConnection:
             ) from error
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> object:
-        rows = [_convert_parameters(row) for row in parameters]
+        rows = list(parameters)
         if not rows:
             return None
+        copy = build_copy(sql) if len(rows) >= MIN_COPIED_ROWS else None
         try:
             with self.raw_connection.cursor() as cursor:
-                cursor.executemany(translate_sql(sql), rows)
+                if copy is not None:
+                    _copy_rows(cursor, copy, rows)
+                elif DELETE_PATTERN.fullmatch(sql):
+                    keys = [value for row in rows for value in _convert_parameters(row)]
+                    cursor.execute(f"{translate_sql(sql).removesuffix('%s')}ANY(%s)", (keys,))
+                else:
+                    cursor.executemany(translate_sql(sql), [_convert_parameters(row) for row in rows])
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseUnavailable(
                 f"the connection to the database was lost: {extract_first_line(error)}"
@@ -129,6 +163,13 @@ class PostgresConnection:
             not self.raw_connection.closed
             and self.raw_connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
         )
+
+
+def _copy_rows(cursor: Any, copy: tuple[str, str], rows: Iterable[Any]) -> None:
+    statement, row_format = copy
+    lines = [row_format.format(*map(format_copied_value, row)) for row in rows]
+    with cursor.copy(statement) as stream:
+        stream.write("\n".join([*lines, ""]))
 
 
 def extract_first_line(error: BaseException) -> str:
