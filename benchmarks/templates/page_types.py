@@ -221,7 +221,7 @@ def build_fresh_table(sites: Sequence[Site]) -> Iterator[str]:
     yield ""
     yield (
         "Sites of `python -m benchmarks.templates.build_sites`, which were not looked at when features and parameters"
-        " were chosen; parameters of the product."
+        " were chosen, but confirmed the choice of the cut; parameters of the product."
     )
     yield ""
     yield from _build_product_table(sites)

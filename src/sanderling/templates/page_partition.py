@@ -24,7 +24,7 @@ MAX_MEASURED = 5_000  # sets per site
 MAX_LEARNING_PAGES = 800
 MAX_TREE_SETS, MIN_TREE_SHARE = 300, 0.01  # sets that split, and share of the pages of the smallest
 MIN_PART = 2  # pages
-SPLIT_PENALTY = 0.7
+SPLIT_PENALTY = 0.7  # in units of log2 of half of the pages of the node, the size of an average part
 MAX_DEPTH = 12
 COMMON_SHARE = 0.9  # of the pages that agree on a part of a URL pattern
 
@@ -185,7 +185,7 @@ class _TreeLearner:
             if 0 < (count := (inside := found.pages & pages).bit_count()) < size
         ]
         before = sum(found.weight * self._costs.compute(size, count) for found, _, count in varied)
-        best, least = None, before - SPLIT_PENALTY * log2(max(2, size)) * self.weight
+        best, least = None, before - SPLIT_PENALTY * log2(max(2, size) / 2) * self.weight
         for found, inside, count in varied:
             if not MIN_PART <= count <= size - MIN_PART:
                 continue
