@@ -20,7 +20,8 @@ class RequestTimes:
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_000_000)
-        self.sock.bind((interface, 0))
+        if interface != "any":
+            self.sock.bind((interface, 0))
         self.sock.settimeout(0.2)
         self.is_done = False
         self.thread = threading.Thread(target=self._run, daemon=True)

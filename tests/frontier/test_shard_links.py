@@ -99,3 +99,13 @@ def test_inbox_keeps_the_last_batch_of_each_sender(db: Connection) -> None:
     shard_links.record_applied(1, 5)
     shard_links.record_applied(2, 1)
     assert shard_links.load_applied() == {1: 5, 2: 1}
+
+
+def test_mass_is_sent_for_urls_of_other_shards_only(db: Connection) -> None:
+    shard_links = ShardLinks(db, ShardIdentity(0, build_id_range(1), OWNERS))
+    shard_links.record_sent([ForeignLink(find_url(1))], {find_url(1): 7})
+    shard_links.send_mass({7: 0.5, 8: 0.25}, 0.0)
+    ((_, payload),) = shard_links.load_batches(1, 0, 9)
+    assert [(link.url, link.mass, link.is_known) for link in shard_links.decode_batch(payload)] == [
+        (find_url(1), 0.5, True)
+    ]

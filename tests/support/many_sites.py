@@ -1,4 +1,4 @@
-"""Several loopback sites under `*.localhost` names, which link to each other and share one address."""
+"""Several sites under `*.localhost` names, which link to each other and share one address."""
 
 import threading
 import time
@@ -11,7 +11,17 @@ from typing import Self
 class ManySites:
     """Serves `sites` sites of `pages` pages; each page links to pages of its own and of other sites."""
 
-    def __init__(self, sites: int, pages: int, foreign_links: int = 2, seed: int = 1) -> None:
+    def __init__(
+        self,
+        sites: int,
+        pages: int,
+        foreign_links: int = 2,
+        seed: int = 1,
+        *,
+        address: str = "127.0.0.1",
+        domain: str = "localhost",
+    ) -> None:
+        self.address, self.domain = address, domain
         self.sites, self.pages, self.foreign_links = sites, pages, foreign_links
         self.seed = seed
         self.hits: Counter[str] = Counter()  # by URL
@@ -37,13 +47,13 @@ class ManySites:
             def handle_error(self, *_: object) -> None:
                 """Ignore errors of clients that were killed."""
 
-        self.server = Server(("127.0.0.1", 0), Handler, bind_and_activate=False)
+        self.server = Server((address, 0), Handler, bind_and_activate=False)
         self.server.server_bind()
         self.port = self.server.server_port
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
 
     def get_root(self, site: int) -> str:
-        return f"http://site{site}.localhost:{self.port}"
+        return f"http://site{site}.{self.domain}:{self.port}"
 
     @property
     def urls(self) -> set[str]:
@@ -63,7 +73,7 @@ class ManySites:
         host, path = handler.headers["Host"], handler.path
         with self.lock:
             self.hits[f"http://{host}{path}"] += 1
-            self.times["127.0.0.1"].append(time.monotonic())
+            self.times[self.address].append(time.monotonic())
             self.open += 1
             self.most_open = max(self.most_open, self.open)
         name, number = host.partition(".")[0], path.removeprefix("/p")

@@ -51,7 +51,7 @@ from sanderling.storage.collection import (
 )
 from sanderling.storage.collection_meta import CollectionMeta
 from sanderling.storage.crawl_log import CrawlLog
-from sanderling.storage.dedup_sources import open_other_catalogs
+from sanderling.storage.dedup_sources import open_other_catalogs, open_sibling_catalog
 from sanderling.storage.link_graph import LinkGraph
 from sanderling.storage.lost_records import describe_lost_pages, reset_pages_of_short_files
 from sanderling.storage.render_templates import RenderTemplateStore
@@ -94,11 +94,12 @@ def open_context(plan: CrawlPlan, stats: RunStats | None = None) -> Iterator[tup
         open_collection(plan.folder, plan.request.workers.store) as collection,
         run_checkpoints(plan.folder / DATABASE_FILE) as start_checkpoint,
         open_other_catalogs(collection, plan.request.workers.dedup_from) as others,
+        open_sibling_catalog(collection, plan.shard.owners if plan.shard else ()) as siblings,
     ):
         choice = merge_stored_choice(collection.db, plan.request.ordering_choice)
         plan = replace(plan, request=replace(plan.request, ordering_choice=choice))
         context = _build_context(collection, plan, stats or RunStats(), start_checkpoint)
-        context.storage.catalog.others = others
+        context.storage.catalog.others = {**others, **siblings}
         with context.storage.archive, closing(context.log):
             for repair in context.storage.archive.repairs:
                 context.log.write_message(repair.description)

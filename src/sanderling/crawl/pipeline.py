@@ -95,6 +95,6 @@ def _process_visits(visits: Sequence[Visit], context: CrawlContext, now: float) 
 
     # Counters and queue maintenance see the final state of every URL of the batch.
     record_outcomes(batch, lease_outcomes, pages.rows, context)
-    rerank_queue(len(pages.archived) + len(batch.parked), context)
+    rerank_queue(len(pages.archived) + len(batch.parked), context, now)
     evict_if_due(len(pages.archived), context, now)
     return [*pages.archived, *patched]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.db.id_range import IdRange, find_next_id
 from sanderling.frontier.known_url import DEPTH_MASK, KnownUrl
 from sanderling.models import Url, UrlRole, UrlSource
@@ -46,6 +46,8 @@ class ForeignLink(Struct, frozen=True, array_like=True, gc=False):
     relevance: float = 0.0  # of the page
     referrer: str = ""  # URL of the page
     widens_scope: bool = False  # redirect target of a seed; sent to all shards
+    mass: float = 0.0  # of the link, if the ordering ranks by it
+    is_known: bool = False  # sent before: only its mass is new
 
     @property
     def known_depth(self) -> int:
@@ -134,6 +136,12 @@ class ShardLinks:
                 " ?, ?)",
                 (receiver, receiver, now, payload),
             )
+
+    def send_mass(self, masses: Mapping[int, float], now: float) -> None:
+        """Send mass of URLs that other shards own; other URLs are ignored."""
+        sql = "SELECT id, url FROM foreign_urls WHERE id IN ({})"
+        rows = select_by_ids(self.db, sql, list(masses))
+        self.send([ForeignLink(Url(url), mass=masses[id_], is_known=True) for id_, url in rows], now)
 
     def load_batches(self, receiver: int, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Return the next batches for a shard, as (sequence number, payload)."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.models import Outcome
 from sanderling.warc.records import RecordLocation
 
@@ -34,6 +34,15 @@ LATEST_SQL = f"""
          {ORIGINAL_JOIN} LEFT JOIN files AS f ON f.id = v.file
     WHERE p.visit <= ? AND p.url
 """
+
+
+def find_copies(db: Connection, url_ids: Sequence[int]) -> set[str]:
+    """Return those of these URLs whose page is an exact copy of another page that belongs in the index."""
+    sql = (
+        "SELECT h.name || u.path FROM pages AS p JOIN urls AS u ON u.id = p.url JOIN hosts AS h ON h.id = u.host"
+        f" {ORIGINAL_JOIN} WHERE o.url IS NOT NULL AND p.url IN ({{}})"
+    )
+    return {url for (url,) in select_by_ids(db, sql, url_ids)}
 
 
 class PendingVisit(Struct, frozen=True):

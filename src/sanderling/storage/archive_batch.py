@@ -100,7 +100,7 @@ def _archive_visit(
     other_url_body = (
         identical_body
         if identical_body is not None
-        and not identical_body.archive
+        and (identical_body.is_sibling or not identical_body.archive)
         and identical_body.url_id != visit.id
         and visit.outcome is Outcome.FETCHED
         else None

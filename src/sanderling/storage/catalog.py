@@ -67,6 +67,7 @@ class IdenticalBody(Struct, frozen=True):
     offset: int
     length: int
     archive: str = ""  # name of the archive of another collection; empty: of this one
+    is_sibling: bool = False  # of another shard of the same set
 
 
 class VisitRow(Struct, frozen=True):
@@ -135,7 +136,7 @@ class PageCatalog:
         found = {row[1]: IdenticalBody(*row[2:]) for row in rows if digests_by_prefix[row[0]] == row[1]}
         for name, other in self.others.items():
             shared = other.find_identical_bodies([digest for digest in digests if digest not in found]).items()
-            found |= {digest: replace(body, archive=name) for digest, body in shared}
+            found |= {digest: replace(body, archive=body.archive or name) for digest, body in shared}
         return found
 
     def load_fingerprints(self, url_ids: Sequence[int], kind: str) -> dict[int, bytes]:

@@ -1,12 +1,15 @@
 """Open other collections whose stored bodies a crawl refers to instead of storing them again."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sanderling.errors import UsageError
-from sanderling.storage.catalog import PageCatalog
+from sanderling.storage.catalog import IdenticalBody, PageCatalog
 from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
+from sanderling.storage.shard_set import connect_united, find_siblings, get_shard_folder
 from sanderling.storage.verify_collection import CollectionFault
 from sanderling.warc.other_archives import OTHER_ARCHIVES_FILE, add_other_archive, load_other_archives
 
@@ -24,6 +27,32 @@ def open_other_catalogs(collection: StoredCollection, folders: Sequence[str]) ->
             other = stack.enter_context(open_collection_read_only(folder))
             catalogs[add_other_archive(collection.archive_folder, other.archive_folder)] = PageCatalog(other.db)
         yield catalogs
+
+
+class SiblingCatalog(PageCatalog):
+    """Catalog of other shards of a set, united by views."""
+
+    def find_identical_bodies(self, digests: Sequence[bytes]) -> dict[bytes, IdenticalBody]:
+        """Return the first stored body for each of these digests, with the archive of its shard."""
+        found = {}
+        for digest, body in super().find_identical_bodies(digests).items():
+            _, shard, _, file = body.file.split("/")
+            found[digest] = replace(body, archive=shard, file=file, is_sibling=True)
+        return found
+
+
+@contextmanager
+def open_sibling_catalog(collection: StoredCollection, owners: Sequence[int]) -> Iterator[dict[str, PageCatalog]]:
+    """Yield a catalog of the other shards of a set, whose bodies are not stored again."""
+    siblings = find_siblings(collection.folder, owners)
+    if not siblings:
+        yield {}
+        return
+    for shard in siblings:
+        archive = get_shard_folder(collection.folder.parent, shard) / "archive"
+        add_other_archive(collection.archive_folder, archive, is_sibling=True)
+    with closing(connect_united(collection.folder.parent, siblings)) as db:
+        yield {"siblings": SiblingCatalog(db)}
 
 
 def check_other_archives(archive_folder: Path) -> list[CollectionFault]:

@@ -21,6 +21,7 @@ from sanderling.errors import CollectionError, UsageError
 from sanderling.frontier.shard_links import VIRTUAL_SHARDS, ShardIdentity
 from sanderling.storage.collection import (
     DATABASE_FILE,
+    SCHEMA_MIGRATIONS,
     StoredCollection,
     open_collection,
     open_collection_read_only,
@@ -135,15 +136,38 @@ def open_united(folder: Path) -> StoredCollection:
         shards = control.load_shards()
     finally:
         control.close()
-    folders = [get_shard_folder(folder, shard.id) for shard in shards]
-    for shard_folder in folders:
-        with open_collection_read_only(shard_folder) as collection:  # migrates the schema of an older version
+    for shard in shards:
+        with open_collection_read_only(get_shard_folder(folder, shard.id)) as collection:  # migrates an older schema
             if not is_schema_current(collection.db, {"revisit": REVISIT}):
-                _create_revisit_tables(shard_folder)
+                _create_revisit_tables(collection.folder)
+    return StoredCollection(folder, connect_united(folder, [shard.id for shard in shards]), -1)
+
+
+def connect_united(folder: Path, shards: Sequence[int]) -> Connection:
+    """Open the databases of some shards for reading, united by views."""
+    folders = [get_shard_folder(folder, shard) for shard in shards]
     urls = [read_database_url(shard_folder) for shard_folder in folders]
-    db = _unite_postgres(urls, folder) if any(urls) else open_united_sqlite([f / DATABASE_FILE for f in folders])
-    create_views(db, folders, [f"s{n}" if not any(urls) else f"shard_{shard.id:02}" for n, shard in enumerate(shards)])
-    return StoredCollection(folder, db, -1)
+    if any(urls):
+        from sanderling.db.foreign_schemas import connect_with_foreign_schemas
+
+        version = sum(map(len, (*SCHEMA_MIGRATIONS.values(), REVISIT)))
+        places = [(_get_server(url), f"shard_{shard:02}") for url, shard in zip(urls, shards, strict=True)]
+        db, schemas = connect_with_foreign_schemas(places, version)
+        create_views(db, folders, schemas)
+        return db
+    united = open_united_sqlite([f / DATABASE_FILE for f in folders])
+    create_views(united, folders, [f"s{n}" for n in range(len(shards))])
+    return united
+
+
+def find_siblings(folder: Path, owners: Sequence[int]) -> list[int]:
+    """Return the other shards of the set of a shard whose tables are on the same server."""
+
+    def get_server(shard_folder: Path) -> str:
+        return _get_server(read_database_url(shard_folder))
+
+    shards = [shard for shard in sorted(set(owners)) if get_shard_folder(folder.parent, shard) != folder]
+    return [s for s in shards if get_server(get_shard_folder(folder.parent, s)) == get_server(folder)]
 
 
 def _create_revisit_tables(folder: Path) -> None:
@@ -151,15 +175,8 @@ def _create_revisit_tables(folder: Path) -> None:
         apply_migrations(collection.db, {"revisit": REVISIT})
 
 
-def _unite_postgres(urls: Sequence[str], folder: Path) -> Connection:
-    from sanderling.db.postgres import connect_postgres
-
-    servers = {re.split("[?&]options=", url)[0] for url in urls}
-    if len(servers) > 1:
-        raise CollectionError(
-            f"the shards of {folder} are on {len(servers)} servers; name one, e.g. -C {folder}/shard-00"
-        )
-    return connect_postgres(servers.pop())
+def _get_server(database_url: str) -> str:
+    return re.split("[?&]options=", database_url)[0]
 
 
 def create_views(db: Connection, folders: Sequence[Path], schemas: Sequence[str]) -> None:

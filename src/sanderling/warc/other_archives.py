@@ -5,6 +5,7 @@ imported archive must not lead to any other file.
 """
 
 import json
+import os
 from pathlib import Path
 
 from sanderling.errors import CollectionError
@@ -17,23 +18,25 @@ def load_other_archives(folder: Path) -> dict[str, Path]:
     """Return the folders of other archives by name."""
     try:
         listed = json.loads((folder / OTHER_ARCHIVES_FILE).read_bytes())
-        return {str(name): Path(path) for name, path in listed.items()}
+        return {str(name): (folder / path).resolve() for name, path in listed.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError):
         raise CollectionError(f"{folder / OTHER_ARCHIVES_FILE} cannot be read") from None
 
 
-def add_other_archive(folder: Path, other: Path) -> str:
-    """List an archive, unless it is listed. Returns its name."""
+def add_other_archive(folder: Path, other: Path, *, is_sibling: bool = False) -> str:
+    """List an archive, unless it is listed. Returns its name. `is_sibling`: it moves together with this one."""
     listed, other = load_other_archives(folder), other.resolve()
     for name, path in listed.items():
         if path == other:
             return name
     stem = other.parent.name or "other"
     name = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, 10_000))) if name not in listed)
+    paths = json.loads((folder / OTHER_ARCHIVES_FILE).read_bytes()) if listed else {}
+    paths[name] = os.path.relpath(other, folder.resolve()) if is_sibling else str(other)
     draft = folder / f"{OTHER_ARCHIVES_FILE}.draft"
-    draft.write_text(json.dumps({known: str(path) for known, path in listed.items()} | {name: str(other)}, indent=2))
+    draft.write_text(json.dumps(paths, indent=2))
     draft.replace(folder / OTHER_ARCHIVES_FILE)
     return name
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
@@ -79,6 +80,8 @@ class DamagedRegion(Struct, frozen=True):
     problem: str
 
 
+SHARD_PREFIX = re.compile(r"shard-\d+-").match
+
 CaptureLookup = Callable[[StoredRecord], RecordLocation | None]
 """Find the original of a revisit record, usually in the CDXJ index."""
 
@@ -154,6 +157,7 @@ def _locate_original(
     By our extension fields if they name another archive, else by the given look-up, else by the fields, which name a
     file of the archive that the record was written for.
     """
+    folder /= Path(record.location.file).parent  # of a shard, in a set that is read as a whole
     other = record.get_field(OTHER_ARCHIVE_FIELD)
     if other and other in load_other_archives(folder):
         folder, find_capture = find_other_archive(folder, other), None
@@ -164,11 +168,18 @@ def _locate_original(
     else:
         name, offset = record.get_field("WARC-Refers-To-Filename"), record.get_field("WARC-Refers-To-File-Offset")
         if name and is_offset(offset) and "/" not in name:
-            return folder, RecordLocation(name, int(offset), 0)
+            return folder, RecordLocation(_find_current_name(folder, record, name, other), int(offset), 0)
     raise CollectionError(
         f"the original of the revisit record in {record.location.file} at {record.location.offset}"
         f" is not in this archive: {record.original_url}"
     )
+
+
+def _find_current_name(folder: Path, record: StoredRecord, name: str, other: str) -> str:
+    """Return the name of a file after its collection was divided into shards or joined, which add prefixes."""
+    shard = SHARD_PREFIX(record.location.file)
+    prefixes = ["", "shared-", f"{other}-" if other else shard[0] if shard else ""]
+    return next((prefix + name for prefix in prefixes if (folder / (prefix + name)).is_file()), name)
 
 
 def _build_stored_record(parsed: ParsedRecord, location: RecordLocation, max_body_bytes: int) -> StoredRecord:

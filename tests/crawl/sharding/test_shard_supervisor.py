@@ -6,9 +6,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.support.many_sites import ManySites
 
 from sanderling.api.searching.collection_search import search_collection
@@ -18,7 +20,9 @@ from sanderling.crawl.sharding.shard_supervisor import ShardSupervisor, open_sup
 from sanderling.errors import UsageError
 from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.link_graph import load_outgoing_links
-from sanderling.storage.queries import find_url_id, load_pages, load_urls
+from sanderling.storage.queries import find_url_id, load_pages, load_stored_record, load_urls, resolve_known_url
+from sanderling.storage.shard_conversion import join_shards
+from sanderling.storage.shard_set import create_shard_set, load_identity, open_control
 
 
 def build_request(web: ManySites, *, shards: int = 3, limit: int = 0, delay: float = 0.0) -> CrawlRequest:
@@ -85,6 +89,39 @@ def test_page_limit_and_crawl_delay_hold_for_all_shards_together(tmp_path: Path)
         rest = run_sharded(tmp_path, build_request(web))
         assert rest.pages == 60
         assert {web.hits[url] for url in web.urls} == {1}
+
+
+class CopiedSites(ManySites):
+    """Serves the same page 1 on every site."""
+
+    def build_page(self, site: int, page: int) -> bytes:
+        return super().build_page(site, page) if page != 1 else b"<html><title>copy</title>the same words"
+
+
+def test_body_that_another_shard_has_is_not_stored_again(tmp_path: Path) -> None:
+    with CopiedSites(4, 3, foreign_links=0) as web:
+        request = replace(build_request(web, shards=2), scope=ScopeSettings(sitemaps=False))
+        create_shard_set(tmp_path, 2)
+        with closing(open_control(tmp_path)) as control:
+            identity = load_identity(control, 0)
+        owners = [identity.find_owner(web.get_root(site) + "/") for site in range(4)]
+        other = next(site for site in range(4) if owners[site] != owners[0])
+        copies = [f"{web.get_root(site)}/p1" for site in (0, other)]
+        for site in (0, other):
+            run_sharded(tmp_path, replace(request, seeds=(web.get_root(site) + "/p0",)))
+        with open_collection_read_only(tmp_path) as collection:
+            assert {p.url: p.duplicate_of for p in load_pages(collection.db) if p.url in copies} == {
+                copies[0]: "",
+                copies[1]: copies[0],
+            }
+            id_, key = resolve_known_url(collection, copies[1])
+            record = load_stored_record(collection, id_, key)
+            assert (record.record_type, b"the same words" in record.body) == ("revisit", True)
+        assert [hit.url for hit in search_collection(tmp_path, "same words").hits] == copies[:1]
+        join_shards(tmp_path, 2e9)
+        with open_collection_read_only(tmp_path) as collection:
+            id_, key = resolve_known_url(collection, copies[1])
+            assert b"the same words" in load_stored_record(collection, id_, key).body
 
 
 @pytest.mark.slow

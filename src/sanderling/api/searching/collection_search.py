@@ -11,6 +11,7 @@ from msgspec import structs
 
 from sanderling.errors import CollectionError, DiskFull, MissingExtra
 from sanderling.storage.collection import open_collection_read_only
+from sanderling.storage.queries import find_url_id
 from sanderling.storage.reports import get_last_visit_id
 from sanderling.storage.shard_set import is_shard_set, list_shard_folders
 
@@ -37,7 +38,7 @@ def search_collection(
             search_collection(part, query, limit=offset + limit, explain=explain, update=update, report=report)
             for part in list_shard_folders(folder)
         ]
-        return _merge_results(query, found, offset, limit)
+        return _merge_results(query, found, offset, limit, _find_copies(folder, found))
     from sanderling.search.index import open_search_index
     from sanderling.search.search_types import SearchRequest, SearchResults
 
@@ -56,15 +57,27 @@ def search_collection(
     return _run_search(folder, index, request, learns=is_writable)
 
 
-def _merge_results(query: str, found: Sequence["SearchResults"], offset: int, limit: int) -> "SearchResults":
+def _find_copies(folder: Path, found: Sequence["SearchResults"]) -> set[str]:
+    """Return the found URLs whose page is an exact copy of one in another shard, which is shown instead."""
+    from sanderling.search.pending_visits import find_copies
+
+    with open_collection_read_only(folder) as collection:
+        ids = [find_url_id(collection.db, hit.url) for part in found for hit in part.hits]
+        return find_copies(collection.db, ids)
+
+
+def _merge_results(
+    query: str, found: Sequence["SearchResults"], offset: int, limit: int, copies: set[str]
+) -> "SearchResults":
     """Merge the results of shards by score. Without an exact match, relaxed or corrected results are shown."""
     from sanderling.search.search_types import SearchResults
 
     exact = [part for part in found if part.hits and not (part.is_relaxed or part.corrected_query)]
     parts = exact or [part for part in found if part.hits]
     hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score_parts.score)
+    hits = [hit for hit in hits if hit.url not in copies]
     shown = [structs.replace(hit, position=n) for n, hit in enumerate(hits[offset : offset + limit], offset + 1)]
-    total = sum(part.total for part in parts)
+    total = sum(part.total for part in parts) - len(copies)
     corrected = next((part.corrected_query for part in parts), "") if not exact else ""
     is_relaxed = bool(parts) and not exact and parts[0].is_relaxed
     return SearchResults(query, total, tuple(shown), corrected_query=corrected, is_relaxed=is_relaxed)

@@ -78,7 +78,8 @@ class RayShards:
     def run(self) -> int:
         """Run until all shards are done. Returns the exit code."""
         for row in self.control.load_shards():
-            self._start(row.id)
+            if not row.summary:  # not done before the last driver was lost
+                self._start(row.id)
         while self.running:
             ready, _ = self.ray.wait(list(self.running), num_returns=1, timeout=POLL_SECONDS)
             for ref in ready:

@@ -25,6 +25,7 @@ class DiscoveredUrl(Struct, frozen=True, gc=False):
     is_seed: bool = False  # found on a seed page
     link_count: int = 0  # of a page of another shard; 0: see `page`
     relevance: float = 0.0  # likewise
+    mass: float = 0.0  # of a link of another shard
 
     def to_candidate(self, url: Url, rank: float = 0.0) -> CandidateUrl:
         return CandidateUrl(
@@ -64,6 +65,7 @@ class DiscoveredUrl(Struct, frozen=True, gc=False):
             relevance,
             self.topic_score,
             self.priority,
+            self.mass,
         )
 
 

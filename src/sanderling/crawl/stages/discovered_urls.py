@@ -147,7 +147,7 @@ def _admit_discovered(
         if context.frontier.is_foreign(url) and _is_within_scope(url, item, context):
             link = item.to_foreign_link(url)
             if packed is None or link.known_depth < packed & DEPTH_MASK:
-                foreign.append(link)
+                foreign.append(_add_mass(link, item, context) if packed is None else link)
             continue
         is_reversed = item.source is UrlSource.REDIRECT and _is_dust_rule_reversed(url, item, context)
         if packed is None:
@@ -177,6 +177,14 @@ def _admit_discovered(
     context.stats.skipped += sum(1 for entry in entries if entry.reason)
     rewritten = {url: item for url, item in rewritten.items() if url not in discovered}
     return ids | enqueue_discovered(rewritten, context, now) if rewritten else ids
+
+
+def _add_mass(link: ForeignLink, discovered: DiscoveredUrl, context: UrlServices) -> ForeignLink:
+    """Add the rank mass of a link, so that it ranks as in a crawl without shards."""
+    if not context.ordering.has_mass or discovered.source is not LINK:
+        return link
+    (rank,) = context.ordering.rank([discovered.to_found_url(link.url)])
+    return replace(link, mass=context.ordering.get_link_mass(rank, link.depth))
 
 
 def _is_within_scope(url: Url, discovered: DiscoveredUrl, context: UrlServices) -> bool:

@@ -6,6 +6,7 @@ from sanderling.crawl.stages.discovered_url import DiscoveredUrl
 from sanderling.crawl.stages.discovered_urls import enqueue_discovered, extend_scope_to
 from sanderling.crawl.stages.stage_services import UrlServices
 from sanderling.db.connection import transaction
+from sanderling.frontier.known_url import unpack_url_id
 from sanderling.frontier.shard_links import ForeignLink
 from sanderling.models import Outcome, Url, Visit
 
@@ -27,7 +28,13 @@ def _enqueue_foreign(links: Sequence[ForeignLink], context: UrlServices, now: fl
         if link.widens_scope:
             extend_scope_to(link.url, Url(link.referrer), context, is_own_seed=False)
     own = [link for link in links if not context.frontier.is_foreign(link.url) and not link.widens_scope]
-    enqueue_discovered({link.url: _build_discovered(link, now) for link in own}, context, now)
+    ids = enqueue_discovered(
+        {link.url: _build_discovered(link, now) for link in own if not link.is_known}, context, now
+    )
+    if context.ordering.has_mass:
+        known = context.frontier.url_store.get_packed([link.url for link in own if link.is_known])
+        ids |= {url: unpack_url_id(packed) for url, packed in known.items()}
+        context.ordering.add_mass({ids[link.url]: link.mass for link in own if link.mass and link.url in ids})
 
 
 def _build_discovered(link: ForeignLink, now: float) -> DiscoveredUrl:
@@ -46,4 +53,5 @@ def _build_discovered(link: ForeignLink, now: float) -> DiscoveredUrl:
         link.is_seed,
         max(1, link.link_count),
         link.relevance,
+        link.mass,
     )

@@ -68,13 +68,17 @@ def _learn_parked(
         )
 
 
-def rerank_queue(page_count: int, context: RankServices) -> None:
+def rerank_queue(page_count: int, context: RankServices, now: float) -> None:
     """Apply rank gains: often at first, then after each tenth of growth."""
     state = context.run
     state.pages_since_rerank += page_count
     interval = max(MIN_RERANK_INTERVAL, context.stats.outcomes[Outcome.FETCHED] // RERANK_INTERVAL_DIVISOR)
     if context.ordering.is_eager or state.pages_since_rerank >= min(MAX_RERANK_INTERVAL, interval):
-        context.frontier.raise_ranks(context.ordering.pop_rank_gains())
+        gains = context.ordering.pop_rank_gains()
+        context.frontier.raise_ranks(gains)
+        if context.frontier.shard_links is not None and context.ordering.has_mass:
+            masses = {url_id: context.ordering.get_gained_mass(url_id, gain) for url_id, gain in gains.items()}
+            context.frontier.shard_links.send_mass(masses, now)
         state.pages_since_rerank = 0
 
 

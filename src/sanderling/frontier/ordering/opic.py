@@ -4,7 +4,7 @@ Seeds start with all the cash. Cash that reaches a stored page stays there.
 """
 
 from collections.abc import Mapping, Sequence
-from math import log
+from math import exp, log
 
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, HostPreference, Ordering
 from sanderling.frontier.ordering.score_table import ScoreTable, SumTable
@@ -22,16 +22,18 @@ class OpicOrdering(Ordering):
     """Ranks URLs by cash."""
 
     host_preference = HostPreference.UNSEEN
+    has_mass = True
 
     def __init__(self) -> None:
         self.cash = ScoreTable()
         self.history = SumTable()  # cash that stored pages distributed
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
-        return [
-            -score_cash(self._get_cash(f.source_id, f.is_source_seed) / max(1, f.source_links)) if f.source_id else 0.0
-            for f in found_urls
-        ]
+        return [-score_cash(self._get_share(f)) if f.source_id or f.mass else 0.0 for f in found_urls]
+
+    def _get_share(self, found_url: FoundUrl) -> float:
+        cash = self._get_cash(found_url.source_id, found_url.is_source_seed) if not found_url.mass else 0.0
+        return found_url.mass or cash / max(1, found_url.source_links)
 
     def _get_cash(self, page_id: int, is_seed: bool) -> float:
         return self.cash[page_id] + (1.0 if is_seed and not self.cash.is_visited(page_id) else 0.0)
@@ -51,6 +53,20 @@ class OpicOrdering(Ordering):
             if not queued[at]:
                 queued[at] = share
         cash.mark_changed(targets)
+
+    def get_link_mass(self, rank: float, depth: int) -> float:  # noqa: ARG002
+        return exp(-rank)
+
+    def get_gained_mass(self, url_id: int, gain: float) -> float:
+        return self.cash[url_id] * (1 - exp(-gain))
+
+    def add_mass(self, masses: Mapping[int, float]) -> None:
+        self.cash.ensure_size(max(masses, default=0))
+        for url_id, mass in masses.items():
+            self.cash.add(url_id, mass)
+            if not self.cash.queued_scores[url_id & self.cash.mask]:
+                self.cash.queued_scores[url_id & self.cash.mask] = mass
+        self.cash.mark_changed(masses)
 
     def pop_rank_gains(self) -> Mapping[int, float]:
         return self.cash.pop_gains(score_cash, MIN_GAIN)

@@ -12,7 +12,7 @@ one link among three is weak evidence; and each level of depth costs a little.
 from array import array
 from collections import deque
 from collections.abc import Mapping, Sequence
-from math import log
+from math import exp, log
 
 from sanderling.frontier.ordering.protocol import CrawledPage, FoundUrl, HostPreference, Ordering
 from sanderling.frontier.ordering.score_table import VISITED_MARKER, ScoreTable, SumTable
@@ -41,6 +41,7 @@ class PageRankOrdering(Ordering):
     """Ranks URLs by residual and stores the links of pages that still distribute rank."""
 
     host_preference = HostPreference.UNSEEN
+    has_mass = True
 
     def __init__(self, max_stored_links: int = MAX_STORED_LINKS) -> None:
         self.residual = ScoreTable()
@@ -55,6 +56,9 @@ class PageRankOrdering(Ordering):
         scores: dict[tuple[int, int], float] = {}  # links of one page share its score
         ranks = []
         for f in found_urls:
+            if f.mass:
+                ranks.append(DEPTH_PENALTY * f.depth - score_rank(f.mass))
+                continue
             score = scores.get((f.source_id, f.source_links))
             if score is None:
                 score = (
@@ -86,10 +90,12 @@ class PageRankOrdering(Ordering):
 
     def _push_residual(self, page_id: int, rank: float, target_ids: Sequence[int]) -> None:
         self.distributed.add(page_id, rank)
+        self.residual.values[page_id & self.residual.mask] = 0.0
+        self._add_residual(target_ids, max(DAMPING * rank / (len(target_ids) + ASSUMED_HIDDEN_LINKS), MIN_RANK))
+
+    def _add_residual(self, target_ids: Sequence[int], share: float) -> None:
         residual = self.residual
         values, queued, mask = residual.values, residual.queued_scores, residual.mask
-        values[page_id & mask] = 0.0
-        share = max(DAMPING * rank / (len(target_ids) + ASSUMED_HIDDEN_LINKS), MIN_RANK)
         changed = []
         for target in target_ids:
             at = target & mask
@@ -103,6 +109,17 @@ class PageRankOrdering(Ordering):
                 queued[at] = PUSH_PENDING
                 self.push_queue.append(target)
         residual.mark_changed(changed)
+
+    def get_link_mass(self, rank: float, depth: int) -> float:
+        return exp(DEPTH_PENALTY * depth - rank)
+
+    def get_gained_mass(self, url_id: int, gain: float) -> float:
+        return self.residual[url_id] * (1 - exp(-gain))
+
+    def add_mass(self, masses: Mapping[int, float]) -> None:
+        self.residual.ensure_size(max(masses, default=0))
+        for url_id, mass in masses.items():
+            self._add_residual([url_id], mass)
 
     def _push_old_pages(self, new_links: int) -> None:
         """Push residuals of old pages, at half as many links as the new page had."""

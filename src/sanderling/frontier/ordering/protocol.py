@@ -35,6 +35,7 @@ class FoundUrl(Struct, frozen=True, gc=False):
     source_relevance: float = 0.0  # in a focused crawl
     topic_score: float = 0.0  # of link text and surrounding text, in a focused crawl
     priority: float = 0.5  # from a sitemap
+    mass: float = 0.0  # that came with a link from another shard
 
 
 class CrawledPage(Struct, frozen=True, gc=False):
@@ -73,6 +74,7 @@ class Ordering(Protocol):
     is_eager: bool = False  # learns from every page: lease few URLs, re-rank at once
     needs_backlinks: bool = False  # needs FoundUrl.backlinks
     uses_sitemap_priority: bool = False  # a sitemap priority re-ranks the URL
+    has_mass: bool = False  # ranks by mass that travels with links, also to other shards
     has_comparable_ranks: bool = True  # ranks of queued URLs and stored pages can be compared
 
     def rank(self, found_urls: Sequence[FoundUrl]) -> Sequence[float]:
@@ -85,6 +87,18 @@ class Ordering(Protocol):
     def pop_rank_gains(self) -> Mapping[int, float]:
         """Return how much queued URLs gained since the last call, by URL id."""
         return {}
+
+    def get_link_mass(self, rank: float, depth: int) -> float:  # noqa: ARG002
+        """Return the mass that a link gives to a new URL of this rank."""
+        return 0.0
+
+    def get_gained_mass(self, url_id: int, gain: float) -> float:  # noqa: ARG002
+        """Return the mass behind a rank gain that `pop_rank_gains` returned."""
+        return 0.0
+
+    def add_mass(self, masses: Mapping[int, float]) -> None:  # noqa: ARG002
+        """Add the mass of links from other shards, by URL id."""
+        return
 
     def compute_sitemap_gains(self, priority_changes: Mapping[int, float]) -> Mapping[int, float]:  # noqa: ARG002
         """Return how much queued URLs gain when their sitemap priority changes by these amounts."""
