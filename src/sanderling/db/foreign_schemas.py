@@ -18,7 +18,7 @@ def import_foreign_schema(db: PostgresConnection, database_url: str, schema: str
     place = {"host": "localhost", "port": "5432"} | {
         n: str(options[n]) for n in ("host", "port", "dbname") if n in options
     }
-    login = {name: str(options[name]) for name in ("user", "password") if name in options}
+    login: dict[str, str] = {name: str(options[name]) for name in ("user", "password") if name in options}
     server = f"sanderling_{zlib.crc32(repr(sorted(place.items())).encode()):08x}"
     name = f"{server}_{schema}_{version}"
 
