@@ -37,8 +37,8 @@ from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import load_pages
 from sanderling.storage.shard_set import list_shard_folders, open_control
 
-SITES, PAGES, SHARDS, DELAY, TOLERANCE = 20, 20, 8, 0.05, 0.9
-LEASE_SECONDS, NODES, FAULTS_PER_ROUND, OUTAGE_SECONDS = 10.0, 3, 2, 15.0
+SITES, PAGES, SHARDS, DELAY, TOLERANCE = 20, 20, 4, 0.05, 0.9
+LEASE_SECONDS, NODES, FAULTS_PER_ROUND, OUTAGE_SECONDS = 20.0, 3, 2, 15.0
 HEAD, HEAD_PORT, POSTGRES_PORTS = "10.99.0.1", 6390, (5501, 5502)
 INSIDE = "SANDERLING_INSIDE_NAMESPACE"
 RAY = [

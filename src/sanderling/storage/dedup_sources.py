@@ -1,13 +1,15 @@
 """Open other collections whose stored bodies a crawl refers to instead of storing them again."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.errors import UsageError
-from sanderling.storage.catalog import IdenticalBody, PageCatalog
+from sanderling.storage.catalog import SELECT_IDENTICAL_BODIES, IdenticalBody, PageCatalog, compute_digest_prefix
 from sanderling.storage.collection import StoredCollection, has_collection, open_collection_read_only
 from sanderling.storage.shard_set import connect_united, find_siblings, get_shard_folder
 from sanderling.storage.verify_collection import CollectionFault
@@ -30,14 +32,24 @@ def open_other_catalogs(collection: StoredCollection, folders: Sequence[str]) ->
 
 
 class SiblingCatalog(PageCatalog):
-    """Catalog of other shards of a set, united by views."""
+    """Catalog of other shards of a set."""
+
+    def __init__(self, db: Connection, archives_by_schema: Mapping[str, str]) -> None:
+        super().__init__(db)
+        self.archives_by_schema = archives_by_schema
 
     def find_identical_bodies(self, digests: Sequence[bytes]) -> dict[bytes, IdenticalBody]:
         """Return the first stored body for each of these digests, with the archive of its shard."""
-        found = {}
-        for digest, body in super().find_identical_bodies(digests).items():
-            _, shard, _, file = body.file.split("/")
-            found[digest] = replace(body, archive=shard, file=file, is_sibling=True)
+        # Most pages are new: one look-up for all shards first, of an index alone. SQLite would join whole views.
+        prefixes = {compute_digest_prefix(digest): digest for digest in digests}
+        rows = select_by_ids(self.db, "SELECT prefix FROM digests WHERE prefix IN ({})", list(prefixes))
+        wanted = {prefix: prefixes[prefix] for (prefix,) in rows}
+        found: dict[bytes, IdenticalBody] = {}
+        for schema, archive in self.archives_by_schema.items() if wanted else ():
+            sql = re.sub(r"(FROM|JOIN) (\w+) AS", rf"\1 {schema}.\2 AS", SELECT_IDENTICAL_BODIES)
+            for prefix, digest, *columns in select_by_ids(self.db, sql, list(wanted)):
+                if wanted[prefix] == digest and digest not in found:
+                    found[digest] = replace(IdenticalBody(*columns), archive=archive, is_sibling=True)
         return found
 
 
@@ -51,8 +63,10 @@ def open_sibling_catalog(collection: StoredCollection, owners: Sequence[int]) ->
     for shard in siblings:
         archive = get_shard_folder(collection.folder.parent, shard) / "archive"
         add_other_archive(collection.archive_folder, archive, is_sibling=True)
-    with closing(connect_united(collection.folder.parent, siblings)) as db:
-        yield {"siblings": SiblingCatalog(db)}
+    db, schemas = connect_united(collection.folder.parent, siblings)
+    with closing(db):
+        archives = [get_shard_folder(collection.folder.parent, shard).name for shard in siblings]
+        yield {"siblings": SiblingCatalog(db, dict(zip(schemas, archives, strict=True)))}
 
 
 def check_other_archives(archive_folder: Path) -> list[CollectionFault]:

@@ -140,11 +140,12 @@ def open_united(folder: Path) -> StoredCollection:
         with open_collection_read_only(get_shard_folder(folder, shard.id)) as collection:  # migrates an older schema
             if not is_schema_current(collection.db, {"revisit": REVISIT}):
                 _create_revisit_tables(collection.folder)
-    return StoredCollection(folder, connect_united(folder, [shard.id for shard in shards]), -1)
+    db, _ = connect_united(folder, [shard.id for shard in shards])
+    return StoredCollection(folder, db, -1)
 
 
-def connect_united(folder: Path, shards: Sequence[int]) -> Connection:
-    """Open the databases of some shards for reading, united by views."""
+def connect_united(folder: Path, shards: Sequence[int]) -> tuple[Connection, list[str]]:
+    """Open the databases of some shards for reading, united by views. Also returns the schema of each."""
     folders = [get_shard_folder(folder, shard) for shard in shards]
     urls = [read_database_url(shard_folder) for shard_folder in folders]
     if any(urls):
@@ -154,10 +155,11 @@ def connect_united(folder: Path, shards: Sequence[int]) -> Connection:
         places = [(_get_server(url), f"shard_{shard:02}") for url, shard in zip(urls, shards, strict=True)]
         db, schemas = connect_with_foreign_schemas(places, version)
         create_views(db, folders, schemas)
-        return db
+        return db, schemas
     united = open_united_sqlite([f / DATABASE_FILE for f in folders])
-    create_views(united, folders, [f"s{n}" for n in range(len(shards))])
-    return united
+    names = [f"s{n}" for n in range(len(shards))]
+    create_views(united, folders, names)
+    return united, names
 
 
 def find_siblings(folder: Path, owners: Sequence[int]) -> list[int]:
