@@ -12,9 +12,9 @@ SAMPLES = 3
 FOUND_TARGET, FLOOR = 0.9, 0.95
 
 
-def build_driven_table(sites: Sequence[Site], largest: int) -> Iterator[str]:
+def build_driven_table(sites: Sequence[Site], largest: int, heading: str = "Driven crawls") -> Iterator[str]:
     """Yield the table of driven crawls for the types below a fifth of their site."""
-    yield "### Driven crawls"
+    yield f"### {heading}"
     yield ""
     yield (
         f"Simulated with the ordering of the product, {SAMPLES} samples, twice as many fetches as the type has"

@@ -31,7 +31,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="folder with sites/PACKAGE unpacked")
     parser.add_argument(
-        "--only", action="append", default=[], help="types, whole, built, packages, speed, fields, queries, driven"
+        "--only",
+        action="append",
+        default=[],
+        help="types, whole, built, packages, speed, fields, queries, driven, driven-built",
     )
     parser.add_argument("--site", action="append", default=[], help="only sites whose name contains this")
     parser.add_argument("--pages", type=int, default=1_000_000, help="stored pages in the look-up test")
@@ -50,6 +53,9 @@ def main() -> None:
         "fields": lambda: build_field_table(args.data),
         "queries": lambda: build_query_table(sites),
         "driven": lambda: build_driven_table(sites, args.largest),
+        "driven-built": lambda: build_driven_table(
+            load_built_sites(args.data), args.largest, "Driven crawls on blogs (held out)"
+        ),
     }
     for name, part in parts.items():
         if not args.only or name in args.only:
