@@ -144,7 +144,7 @@ def column(pairs: Pairs, traces: Path) -> dict[str, str]:
         if old != new:
             _compare_later(old, new, costs)
     others, alternatives = (
-        list(_others(pairs)),
+        list(_measure_other_tools(pairs)),
         list(_measure_alternatives([pair for pair in pairs if pair[0] != pair[1]][:FEW])),
     )
     size = sum(len(new) for _, new in pairs) / len(pairs) / 1024
@@ -264,7 +264,7 @@ def _read(body: bytes) -> object:
     return links, blocks, fingerprint_text(extract_raw_text(tree))
 
 
-def _others(pairs: Pairs) -> Iterator[tuple[str, float]]:
+def _measure_other_tools(pairs: Pairs) -> Iterator[tuple[str, float]]:
     """Measure parsing with other parsers; 0 for one that is not installed."""
     for name, module, way in (
         ("lxml", "lxml.html", "fromstring"),

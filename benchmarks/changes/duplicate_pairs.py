@@ -53,7 +53,7 @@ def near(args: argparse.Namespace) -> None:
     for number, (old, new) in enumerate(pairs):
         labels = args.labels[number] if number < len(args.labels) else None
         site = _read(old, new, labels, args.pages, args.seed)
-        ours = _found(site)
+        ours = _measure_distances(site)
         theirs = _strangers(site, args.seed)
         _print_f1(f"{old.name}: {len(ours)} pages", ours, theirs)
         same += ours
@@ -61,7 +61,7 @@ def near(args: argparse.Namespace) -> None:
     _print_f1("all", same, other)
 
 
-def _found(site: Site) -> list[int]:
+def _measure_distances(site: Site) -> list[int]:
     """Return the distance of each page to its old version, as found by the index."""
     known = MinhashIndex()
     for page, (old, _) in enumerate(site.marks, 1):

@@ -16,7 +16,7 @@ from benchmarks.crawl import crawl_report
 from benchmarks.crawl.crawler_commands import Crawler, crawlers, is_there
 from benchmarks.lib.doc_sites import DEFAULT, SITES, Web, build
 from benchmarks.lib.measure import Cost, measure, tree_cpu_seconds
-from benchmarks.lib.nginx import Seen, read_log, serve
+from benchmarks.lib.nginx import ServedRequests, read_log, serve
 from msgspec import Struct
 
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -32,7 +32,7 @@ class Run(Struct, frozen=True):
     name: str
     does: str
     cost: Cost
-    seen: Seen
+    seen: ServedRequests
     complete: float  # share of the reachable pages that were sent
     server_seconds: float  # CPU time of nginx
 
@@ -158,7 +158,7 @@ def ceiling(web: Web, pages: frozenset[str], folder: Path, seconds: int = 5) -> 
         cost = measure(command, out)
         spent = tree_cpu_seconds(server.pid)
     seen = read_log(server.log)
-    total = Seen(seen.files, seen.pages + seen.repeats, 0, seen.requests, seen.body_bytes)
+    total = ServedRequests(seen.files, seen.pages + seen.repeats, 0, seen.requests, seen.body_bytes)
     return Run(CEILING, "nothing", cost, total, len(seen.files & pages) / len(pages), spent)
 
 

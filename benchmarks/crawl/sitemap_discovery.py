@@ -29,7 +29,7 @@ def hide(pages: list[Path], share: float) -> list[Path]:
     return hidden
 
 
-def found(root: Path, url: str, folder: Path, *flags: str) -> set[Path]:
+def crawl_files(root: Path, url: str, folder: Path, *flags: str) -> set[Path]:
     """Crawl, and give the files that were found."""
     collection = ("-C", str(folder))
     sanderling("crawl", url + "index.html", *collection, "--allow-private", "--delay", "0", *flags)
@@ -52,9 +52,9 @@ def main() -> None:
         named = sorted(root.rglob("*.html"))
         named += hide(named, options.share)
         with serve(root, Path(folder) / "nginx", "") as server:
-            by_links = found(root, server.url, Path(folder) / "links", "--no-sitemaps") & set(named)
+            by_links = crawl_files(root, server.url, Path(folder) / "links", "--no-sitemaps") & set(named)
             write_sitemap(root, server.url, named)
-            by_maps = found(root, server.url, Path(folder) / "maps") & set(named)
+            by_maps = crawl_files(root, server.url, Path(folder) / "maps") & set(named)
     text = "\n".join([
         f"{options.site}: {len(named):,} pages in the sitemap, {len(named) - len(by_links):,} of them without links.",
         "", "| method | pages found | of the sitemap |", "|---|---:|---:|",

@@ -34,7 +34,7 @@ class Server(Struct, frozen=True):
     pid: int
 
 
-class Seen(Struct, frozen=True):
+class ServedRequests(Struct, frozen=True):
     """Requests of a run."""
 
     files: frozenset[str]  # pages that were sent, as paths under the root
@@ -79,7 +79,7 @@ def wait_for(port: int, seconds: float = 10) -> None:
     raise TimeoutError(f"nothing listens on port {port}")
 
 
-def read_log(log: Path) -> Seen:
+def read_log(log: Path) -> ServedRequests:
     """Count the pages in a log."""
     urls: set[str] = set()
     pages = requests = body_bytes = 0
@@ -91,7 +91,7 @@ def read_log(log: Path) -> Seen:
                 pages += 1
                 body_bytes += int(size) if url not in urls else 0
                 urls.add(url)
-    return Seen(frozenset(map(file_of, urls)), len(urls), pages - len(urls), requests, body_bytes)
+    return ServedRequests(frozenset(map(file_of, urls)), len(urls), pages - len(urls), requests, body_bytes)
 
 
 def file_of(url: str) -> str:

@@ -248,11 +248,11 @@ def run_races(folder: Path, options: argparse.Namespace) -> list[Speed]:
 
         start = min(crawl(web, BASELINE, folder / "run", ["--limit", "1"]).cpu_seconds for _ in range(2))
 
-        def one(name: str) -> Timed:
+        def race_once(name: str) -> Timed:
             run = crawl(web, name, folder / "run", extra[ORDERINGS[name].requirement])
             return Timed(len(run.pages), run.cpu_seconds - start, run.wall_seconds)
 
-        return race(chosen(options), options.races, one)
+        return race(chosen(options), options.races, race_once)
 
 
 def listening(query: str) -> Look:

@@ -157,7 +157,7 @@ def enqueue_all_pages(
     reasons: Sequence[Reason] = (),
     selected: Collection[str] | None = None,
 ) -> int:
-    """Queue admitted pages in these states or skipped for these reasons, or the selected ones. Returns their number."""
+    """Queue admitted URLs in these states or skipped for these reasons, or the selected ones. Counts the pages."""
     rows = select_by_state(context.db, states, reasons)
     if selected is not None:
         rows = [row for row in rows if row.url in selected]
@@ -174,7 +174,7 @@ def enqueue_all_pages(
         [(row.id, row.depth) for row in admitted], lambda id_: load_outgoing_links(context.db, id_).target_ids
     )
     requeue_urls(context.db, [(row.id, row.host_id, rank) for row, rank in zip(admitted, ranks, strict=True)])
-    return len(admitted)
+    return sum(row.role is UrlRole.PAGE for row in admitted)
 
 
 def _rank_known(context: CrawlContext, row: StoredUrl) -> float:
