@@ -125,9 +125,11 @@ def measure_site(browser: Browser, folder: Path) -> tuple[Counts, int]:
         collections = archive_pages(Path(work), pages)
         captured = {name: list_captured(path) for name, path in collections.items()}
         live: dict[str, set[str]] = {}
+        failed_live = set[str]()
         for page in pages:
             for scripts in (False, True):
-                requested, _ = record_requests(browser, page, scripts=scripts)
+                requested, failed = record_requests(browser, page, scripts=scripts)
+                failed_live.update(failed)
                 live[page] = live.get(page, requested)
                 for name, urls in captured.items():
                     key = f"{name}, scripts {'on' if scripts else 'off'}"
@@ -143,7 +145,8 @@ def measure_site(browser: Browser, folder: Path) -> tuple[Counts, int]:
                 missing = {url for url in requested - replayed if url != page}
                 for url in sorted(missing):
                     print(f"  the replay misses {url} of {page}", file=sys.stderr)
-                failures += len(missing) + len([url for url in failed if not url.endswith("favicon.ico")])
+                originals = {url.partition("_/")[2] for url in failed}
+                failures += len(missing) + len(originals - failed_live)
     return {key: (stored, total) for key, (stored, total) in counts.items()}, failures
 
 

@@ -10,6 +10,8 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -37,6 +39,12 @@ MULTI_WACZ_PROFILE = "multi-wacz-package"
 ARCHIVE_FOLDERS = (".", "../archive")  # where the WARC files of an index are, seen from it
 
 
+class FileKind(Enum):
+    """Kinds of files that can be imported."""
+
+    WARC, WACZ, INDEX, LIST = range(4)  # LIST: a multi-WACZ package
+
+
 class SourceFile(Struct, frozen=True):
     """A WARC file to import."""
 
@@ -59,23 +67,44 @@ def open_source(path: Path, scratch: Path) -> ImportSource:
     return ImportSource(_iterate_files(path, path.name, scratch, seeds), seeds)
 
 
-def _iterate_files(path: Path, name: str, scratch: Path, seeds: list[str], nesting: int = 0) -> Iterator[SourceFile]:
+def check_source(path: Path) -> None:
+    """Raise UsageError if a file cannot be imported, before a collection is created for it."""
+    kind = _find_kind(path)
+    if kind is FileKind.WACZ:
+        with _open_package(path, path.name):
+            return
+    if kind is FileKind.LIST:
+        _list_packages(path)
+
+
+def _find_kind(path: Path) -> FileKind:
     try:
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if start.startswith(ZIP_MAGIC):
+        return FileKind.WACZ
+    if path.name.endswith(INDEX_SUFFIXES):
+        return FileKind.INDEX
+    if start.startswith(b"{") and not path.name.endswith(WARC_SUFFIXES):
+        return FileKind.LIST
+    if start.startswith((GZIP_MAGIC, b"WARC", b"file")) or path.name.endswith(WARC_SUFFIXES):
+        return FileKind.WARC
+    raise UsageError(f"{path} is neither a WARC, ARC, WACZ, CDX, nor CDXJ file")
+
+
+def _iterate_files(path: Path, name: str, scratch: Path, seeds: list[str], nesting: int = 0) -> Iterator[SourceFile]:
+    kind = _find_kind(path)
+    if kind is FileKind.WACZ:
         yield from _iterate_package(path, name, scratch, seeds, nesting)
-    elif path.name.endswith(INDEX_SUFFIXES):
+    elif kind is FileKind.INDEX:
         yield from _iterate_indexed_files(path)
-    elif start.startswith(b"{") and not path.name.endswith(WARC_SUFFIXES):
+    elif kind is FileKind.LIST:
         for part in _list_packages(path):
             yield from _iterate_files(part, part.name, scratch, seeds, nesting + 1)
-    elif start.startswith((GZIP_MAGIC, b"WARC", b"file")) or path.name.endswith(WARC_SUFFIXES):
-        yield from _open_warc_file(path, scratch)
     else:
-        raise UsageError(f"{path} is neither a WARC, ARC, WACZ, CDX, nor CDXJ file")
+        yield from _open_warc_file(path, scratch)
 
 
 def _open_warc_file(path: Path, scratch: Path) -> Iterator[SourceFile]:
@@ -109,12 +138,18 @@ def _iterate_package(path: Path, name: str, scratch: Path, seeds: list[str], nes
     """Yield the WARC files of a WACZ file and of the WACZ files in it."""
     if nesting > MAX_NESTING:
         raise UsageError(f"{name} is a WACZ file in too many others")
+    with _open_package(path, name) as package:
+        seeds += _read_seeds(package)
+        for entry in package.infolist():
+            yield from _extract_entry(package, entry, (name, scratch, seeds, nesting))
+
+
+@contextmanager
+def _open_package(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as package:
             _check_directory(name, path, package)
-            seeds += _read_seeds(package)
-            for entry in package.infolist():
-                yield from _extract_entry(package, entry, (name, scratch, seeds, nesting))
+            yield package
     except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
         raise UsageError(f"{name} is not a readable WACZ file: {error}") from None
 

@@ -228,7 +228,8 @@ def test_decompression_bombs_are_rejected_early(tmp_path: Path, monkeypatch: pyt
             assert run_import(tmp_path / "c", tmp_path / name).records == 0
         else:
             with pytest.raises(UsageError):
-                run_import(tmp_path / "c", tmp_path / name)
+                run_import(tmp_path / "new", tmp_path / name)
+            assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

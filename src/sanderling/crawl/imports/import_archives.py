@@ -49,7 +49,7 @@ from sanderling.storage.import_queue import (
 )
 from sanderling.storage.reports import count_pages
 from sanderling.urls.normalize import NormalizedUrl, normalize_url
-from sanderling.warc.import_sources import open_source
+from sanderling.warc.import_sources import check_source, open_source
 from sanderling.warc.warc_reader import read_single_record
 
 BATCH_RECORDS = 256
@@ -92,6 +92,8 @@ def import_archives(
 ) -> ImportSummary:
     """Import files into a collection. The same call resumes an interrupted import."""
     started_at = time.monotonic()
+    for path in files:
+        check_source(path)
     report, seeds = _copy_files(folder, files, clock, on_progress)
     summary = ImportSummary(
         report.files, report.known_files, report.records, report.rejected.total(), bytes=report.bytes,
