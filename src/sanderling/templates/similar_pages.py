@@ -97,7 +97,7 @@ def _rank_stored(
     threshold: float | None,
     names: Mapping[int, str],
 ) -> dict[int, SimilarPage]:
-    ranked = inference.rank_pages(None if threshold is None else min(THRESHOLD, threshold / 2))
+    ranked = inference.rank_pages(None if threshold is None else min(THRESHOLD, threshold / 4))
     ids = source.load_ids(ranked)
     stored = load_titles(db, list(ids.values()))
     urls = load_urls(db, list(stored))
