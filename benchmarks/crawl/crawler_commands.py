@@ -51,7 +51,17 @@ def is_there(crawler: Crawler) -> bool:
 
 def _sanderling(url: str, out: Path) -> Sequence[str]:
     call = [sys.executable, "-c", SANDERLING, "crawl", url]
-    return [*call, "--delay", "0", "--allow-private", "--json", "--quiet", "--no-index", "-C", str(out / "collection")]
+    options = [
+        "--delay",
+        "0",
+        "--allow-private",
+        "--json",
+        "--quiet",
+        "--no-index",
+        "--render",
+        "never",
+    ]  # as the others
+    return [*call, *options, "-C", str(out / "collection")]
 
 
 def _spider(scrapy: str, name: str) -> list[str]:
