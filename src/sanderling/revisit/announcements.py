@@ -112,13 +112,29 @@ def compute_announced_changes(history: VisitHistory, site: SiteModel, rate: floa
 def apply_effective_time(
     history: VisitHistory, site: SiteModel, rate: float, elapsed: Elapsed
 ) -> tuple[Elapsed, float]:
-    """Return the elapsed time with announcements, and the pace at which it continues until the next announcement."""
+    """Return the elapsed time with announcements, and the pace at which it continues until the next announcement.
+
+    By each model announcements are the more likely true, the more changes it expected since the last visit.
+    """
     pace = estimate_unannounced(history, site)
-    extra = compute_announced_changes(history, site, rate) / rate
-    return (
-        Elapsed(pace * elapsed.active + extra, pace * elapsed.plain + extra, pace * elapsed.recent + extra),
-        pace,
-    )
+
+    def add_announced(active: float) -> float:
+        likelier = active / elapsed.plain if elapsed.plain > 0 else 1.0
+        return pace * active + compute_announced_changes(history, site, rate * likelier) / rate
+
+    return Elapsed(add_announced(elapsed.active), add_announced(elapsed.plain), add_announced(elapsed.recent)), pace
+
+
+def compute_sampled_share(history: VisitHistory, site: SiteModel, elapsed: Elapsed) -> float:
+    """Return the share of the changes of a page of which a visit is a sample: none if it follows announcements.
+
+    Of a silent page only unannounced changes can be found; dates that mean nothing are no reason for a visit.
+    """
+    if not history.announcement_count:
+        return estimate_unannounced(history, site)
+    shape, scale = site.get_posterior(history)
+    expected = shape / scale * elapsed.plain
+    return float(compute_announced_changes(history, site, shape / scale) <= expected)
 
 
 def record_result(history: VisitHistory, after: VisitHistory, site: SiteModel, elapsed: Elapsed) -> VisitHistory:

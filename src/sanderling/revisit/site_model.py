@@ -26,7 +26,7 @@ from sanderling.revisit.change_timing import (
     split_by_age,
     unpack_floats,
 )
-from sanderling.revisit.visit_history import DAY, VisitHistory
+from sanderling.revisit.visit_history import DAY, Observation, VisitHistory
 
 MAX_SPREAD = 3.0  # changes counted for one visit
 MIN_DIRECTORY_PAGES = 2  # smaller directories are merged with the one above
@@ -185,9 +185,10 @@ class SiteModel:
         return self.shape + history.evidence, self.scale + history.exposure
 
     def record_visit(
-        self, activity: DirectoryActivity, history: VisitHistory, page_id: int, now: float, has_changed: bool
+        self, activity: DirectoryActivity, history: VisitHistory, page_id: int, seen: Observation, sampled: float
     ) -> tuple[float, float]:
-        """Learn from a visit. Returns the new evidence and exposure of the page."""
+        """Learn from a visit that samples a share of the changes. Returns the new evidence and exposure of the page."""
+        now, has_changed = seen.visited_at, seen.has_changed
         elapsed = self.compute_elapsed(activity, history, now)
         shape, scale = self.get_posterior(history)
         if elapsed.plain <= 0.0:
@@ -198,8 +199,9 @@ class SiteModel:
         evidence = keep * history.evidence + has_changed
         self.visits += 1
         self.last_visit_at = now
-        if not history.announcement_count:  # else visits follow announcements, and are no sample
-            self._compare_models(shape, scale, elapsed, has_changed)
+        if sampled > 0:
+            self._compare_models(shape, scale / sampled, elapsed, has_changed)
+            rate *= sampled
             z = min(rate * elapsed.active, 500.0)
             changes = min(MAX_SPREAD, z / -expm1(-z)) if has_changed and z > 0 else 0.0
             self.ages.record_visit(split_by_age(history.born_at, history.last_visit, now), rate, changes)

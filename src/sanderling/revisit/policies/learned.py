@@ -15,6 +15,7 @@ from sanderling.revisit.announcements import (
     CERTAIN_ANNOUNCEMENT,
     apply_effective_time,
     compute_announced_changes,
+    compute_sampled_share,
     record_result,
 )
 from sanderling.revisit.change_timing import PRIOR_RATE, PRIOR_SHAPE
@@ -55,9 +56,11 @@ def update_history(history: VisitHistory, observation: Observation, view: Policy
         days = (now - history.last_visit) / DAY
         if days * DAY <= MAX_SCALED_INTERVALS * view.mean_interval:  # not after a pause of the crawler
             view.scale.record_visit(days, *_compute_values(history, view, elapsed, days))
+    sampled = 1.0
     if history.announcer_bits:
+        sampled = compute_sampled_share(history, site, elapsed)
         after = record_result(history, after, site, elapsed)
-    evidence, exposure = site.record_visit(view.activity, history, view.page_id, now, observation.has_changed)
+    evidence, exposure = site.record_visit(view.activity, history, view.page_id, observation, sampled)
     return replace(after, evidence=evidence, exposure=exposure)
 
 
