@@ -21,7 +21,7 @@ import sanderling
 from sanderling.api.mcp_server import build_mcp_server
 from sanderling.cli import main
 
-READING_TOOLS = {"search", "read", "changes", "diff", "history", "status"}
+READING_TOOLS = {"search", "read", "changes", "diff", "history", "similar", "status"}
 
 
 def run_with_client(folder: Path, use: Callable[[Client], Awaitable[None]], *, allow_crawl: bool = False) -> None:  # noqa: F811
@@ -65,6 +65,8 @@ def test_tools_answer_with_url_time_and_digest(folder: Path, site: Site) -> None
         assert "~~9~~**12**" in diff["untrusted_page_text"]
         assert diff["new"]["digest"] == page["digest"]
         assert (await call_tool(client, "search", query="tide tables"))["hits"][0]["url"] == url
+        similar = (await call_tool(client, "similar", url=url))["pages"]
+        assert all(page["digest"] and 0 <= page["probability"] <= 1 for page in similar)
         assert (await call_tool(client, "status"))["pages"] == 2
 
     run_with_client(folder, use)

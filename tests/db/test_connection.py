@@ -3,6 +3,8 @@
 import gc
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -156,3 +158,18 @@ def test_undecodable_schema_is_damage(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(CollectionError, match=r"a\.db cannot be opened"):
         connect_sqlite(path)
+
+
+def test_private_database_is_shared_with_other_processes(tmp_path: Path) -> None:
+    """Locks of a process end when it closes any descriptor of a file, so no connection may open it twice."""
+    path = tmp_path / "private.db"
+    code = "import sys; from pathlib import Path; from sanderling.db.connection import connect_private_sqlite as c\n"
+    code += "db = c(Path(sys.argv[1])); db.execute('DELETE FROM t'); db.close()"
+    with closing(connect_private_sqlite(path)) as first:
+        first.execute("CREATE TABLE t (a)")
+        with closing(connect_private_sqlite(path)) as second:
+            second.execute("INSERT INTO t VALUES (1)")
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        assert first.execute("SELECT count(*) FROM t").fetchone() == (0,)
+        assert path.with_name("private.db-wal").exists()
+    assert path.stat().st_mode & 0o777 == 0o600

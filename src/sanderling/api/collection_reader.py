@@ -148,6 +148,8 @@ class CollectionReader:
         if isinstance(requested, int) and 1 <= requested <= len(versions):
             return versions[requested - 1]
         if requested is None or isinstance(requested, int):
+            if len(versions) < 2:
+                raise UsageError(f"{url} has {len(versions)} stored version, two are needed for a diff")
             raise UsageError(f"{url} has no version {requested}; there are {len(versions)}")
         limit = self._parse_time(requested)
         known = [version for version in versions if version.fetched_at and version.fetched_at.timestamp() <= limit]

@@ -35,7 +35,7 @@ def build_mcp_server(collection: AsyncCollection, *, allow_crawl: bool = False) 
     """Build a server for a collection. `allow_crawl`: also offer tools that fetch pages."""
     server: MCPServer[Any] = MCPServer("sanderling", version=__version__, instructions=INSTRUCTIONS)
     tools = ReadingTools(collection)
-    for tool in (tools.search, tools.read, tools.changes, tools.diff, tools.history, tools.status):
+    for tool in (tools.search, tools.read, tools.changes, tools.diff, tools.history, tools.similar, tools.status):
         server.tool()(tool)
     if allow_crawl:
         crawling = CrawlingTools(collection)
@@ -107,6 +107,16 @@ class ReadingTools(_Tools):
             return {**describe_page(page), "change_count": page.change_count, "versions": versions}
 
         return await self._run(load)
+
+    async def similar(self, url: str, limit: int = 10) -> JsonObject:
+        """List stored pages built like a page, such as the other products of a shop, with the probability."""
+
+        def find(collection: Collection) -> JsonObject:
+            found = collection.similar(url, limit=_clamp(limit, MAX_ITEMS))
+            pages = [describe_page(collection.page(one.url)) | {"probability": one.probability} for one in found]
+            return {"url": url, "pages": pages}
+
+        return await self._run(find)
 
     async def status(self) -> JsonObject:
         """Return size and state of the collection: pages, URLs by state, last run."""

@@ -76,10 +76,12 @@ def connect_sqlite(path: Path, *, read_only: bool = False) -> Connection:
 def connect_private_sqlite(path: Path) -> Connection:
     """Open a SQLite file with permissions 0600.
 
-    SQLite copies them to `-wal` and `-shm`.
+    SQLite copies them to `-wal` and `-shm`. An existing file is not opened here: closing it would release the locks of
+    other connections in this process, and another process would then delete their `-wal`.
     """
-    with suppress(OSError):  # owned by another user, or a read-only disk: opening it reports the error
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with suppress(OSError):  # it exists, or is owned by another user, or the disk is read-only: connecting reports it
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with suppress(OSError):
         for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
             if file.exists() and file.stat().st_mode & 0o077:
                 file.chmod(0o600)

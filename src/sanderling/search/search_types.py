@@ -1,5 +1,7 @@
 """Records of the search."""
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from sanderling.content.document_readers import MAX_DOCUMENT_CHARS
@@ -87,3 +89,6 @@ class SearchResults(Struct, frozen=True):
     facets: dict[str, tuple[FacetCount, ...]] = {}
     corrected_query: str = ""  # the query that was run after spelling correction; empty: as typed
     is_relaxed: bool = False  # pages that match only some words are included
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.hits)
