@@ -1,6 +1,6 @@
 """Measure how well forms are queried: records reached per request against an oracle that knows the databases.
 
-    python -m benchmarks.crawl.form_coverage [--held-out] [NAME ...]
+    python -m benchmarks.crawl.form_coverage [--set handlers|repaired|applications|held-out] [NAME ...]
 
 The oracle covers the records greedily with pages of results of any query. Records are counted when a page of results
 shows them; the pages of the records themselves are not fetched.
@@ -10,17 +10,23 @@ import argparse
 import heapq
 import resource
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.lib.form_applications import APPLICATIONS, FormApplication, build_packages
 from benchmarks.lib.form_databases import DEVELOPMENT, HELD_OUT, FormSite, build_records
 
 from sanderling.cli import main as run_command
 
 SEED = 41
+SETS: dict[str, Callable[[], list[FormSite | FormApplication]]] = {
+    "handlers": lambda: [kind(build_records(SEED)) for kind in DEVELOPMENT],
+    "repaired": lambda: [kind(build_records(SEED)) for kind in HELD_OUT],
+    "applications": lambda: [kind(build_packages()) for kind in APPLICATIONS],
+}
 
 
-def cover_records(site: FormSite) -> list[int]:
+def cover_records(site: FormSite | FormApplication) -> list[int]:
     """Return how many records the oracle has reached after each request."""
     pages = [
         frozenset(record.number for record in found[start : start + site.page_size])
@@ -43,11 +49,20 @@ def cover_records(site: FormSite) -> list[int]:
     return counts
 
 
-def measure_site(site: FormSite, limit: int) -> dict[str, object]:
+def measure_site(site: FormSite | FormApplication, limit: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="forms-") as folder, site:
-        arguments = ["--forms", "search", "--form-limit", str(limit), "--exclude", "/record/", "--repeat-limit", "0"]
+        arguments = [
+            "--forms",
+            "search",
+            "--form-limit",
+            str(limit),
+            "--exclude",
+            "/(record|package|maintainer|shop.php|bekanntmachung)\\b",
+            "--repeat-limit",
+            "0",
+        ]
         options = ["--allow-private", "--delay", "0", "--workers", "1", "--quiet", "--no-index", "--no-sitemaps"]
-        run_command(["crawl", site.root + "/", *arguments, *options, "-C", str(Path(folder) / "c")])
+        run_command(["crawl", site.root + "/", *arguments, *options, *site.options, "-C", str(Path(folder) / "c")])
     reached: set[int] = set()
     shown = wasted = 0
     curve = [0]
@@ -83,18 +98,17 @@ def _find_requests(counts: Sequence[int], target: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--set", choices=tuple(SETS), default="handlers")
     parser.add_argument("--limit", type=int, default=3_000)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    records = build_records(SEED)
     print(
         f"{'form':20} {'requests':>8} {'records':>14} {'rate':>5}  at 25/50/75/90 %           duplicates wasted trips"
     )
-    for kind in HELD_OUT if arguments.held_out else DEVELOPMENT:
-        if arguments.names and kind.name not in arguments.names:
+    for site in SETS[arguments.set]():
+        if arguments.names and site.name not in arguments.names:
             continue
-        row = measure_site(kind(records), arguments.limit)
+        row = measure_site(site, arguments.limit)
         rates = " ".join(f"{rate:.2f}" for rate in row["rates"])  # type: ignore[attr-defined]
         print(
             f"{row['form']:20} {row['requests']:8} {row['records']:6} of {row['reachable']:5} {row['rate']:5.2f}"

@@ -80,6 +80,7 @@ class FormSite:
     name = ""
     page_size = 20
     cap = 0  # results of a query that can be reached; 0: all
+    options: tuple[str, ...] = ()  # further flags of the crawl
     entry = "/"
     head = "<title>Records of the county</title>"
     form = ""
