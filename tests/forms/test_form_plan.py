@@ -20,20 +20,16 @@ def run_plan(fields: list[FormField], answer: Answer, limit: int = 10_000) -> tu
         0,
     )
     plan.start("search", {})
-    while plan.state == "open":
-        run = plan.take_query(words)
-        if run is None:
-            break
+    while (number := plan.take_query(words)) is not None:
+        run = plan.runs[number]
         found = answer(dict(plan.list_pairs(run)))
-        shown, wants_next, start = found[:limit], True, 0
-        while wants_next:
-            part = shown[start : start + 10]
-            new = len(set(part) - reached)
-            reached |= set(part)
-            start += 10
-            requests += 1
-            result = ResultPage(len(part), new, hash(tuple(part)), start < len(shown), len(found))
-            wants_next = plan.record_page(run, result, words)
+        start = int(run.next_url or 0)
+        part = found[:limit][start : start + 10]
+        new = len(set(part) - reached)
+        reached |= set(part)
+        requests += 1
+        following = str(start + 10) if start + 10 < len(found[:limit]) else ""
+        plan.record_page(run, ResultPage(len(part), new, hash(tuple(part)), len(found), following))
     return plan, reached, requests
 
 
@@ -77,3 +73,33 @@ def test_ranges_are_divided() -> None:
     _, reached, requests = run_plan(fields, answer, limit=20)
     assert len(reached) == 1_000
     assert requests < 250
+
+
+def test_values_that_depend_on_another_field_are_learned() -> None:
+    towns = {f"r{n}": [f"r{n}t{k}" for k in range(5)] for n in range(6)}
+    fields = [FormField("region", "choice", ["", *towns], ""), FormField("town", "choice", [""], "")]
+    plan, words, reached = FormPlan(1, 0, 0, PageForm("https://a.test/s", "get", fields)), WordTable(), set[str]()
+    plan.start("select", {})
+    while (number := plan.take_query(words)) is not None:
+        run = plan.runs[number]
+        pairs = dict(plan.list_pairs(run))
+        offered = [fields[0], FormField("town", "choice", ["", *towns.get(pairs["region"], [])], "")]
+        values = plan.add_values(run, PageForm("https://a.test/s", "get", offered))
+        found = {pairs["town"]} - {""} - reached
+        reached |= found
+        signature = hash((tuple(found), pairs["region"] if values else ""))
+        plan.record_page(run, ResultPage(len(found), len(found), signature, values=values))
+    assert len(reached) == 30
+    assert plan.requests == 1 + 6 + 30
+
+
+def test_dates_are_sent_as_the_field_shows() -> None:
+    fields = [FormField("von", "text", label="von TT.MM.JJJJ"), FormField("bis", "text", label="bis TT.MM.JJJJ")]
+    plan = FormPlan(1, 0, 0, PageForm("https://a.test/s", "get", fields))
+    plan.start("search", {})
+    first = plan.take_query(WordTable())
+    assert first is not None
+    plan.record_page(plan.runs[first], ResultPage(0, 0, 1))
+    number = plan.take_query(WordTable())
+    assert number is not None
+    assert dict(plan.list_pairs(plan.runs[number]))["von"] == "01.01.1990"

@@ -14,8 +14,7 @@ FORM = PageForm(
 
 
 def find_next(url: str, *links: tuple[str, str]) -> str:
-    found = sort_links(url, FORM, [Link(Url(target), anchor=anchor) for target, anchor in links]).next_page
-    return found.url if found else ""
+    return sort_links(url, FORM, [Link(Url(target), anchor=anchor) for target, anchor in links]).next_address[0]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +42,11 @@ def test_other_orders_are_not_followed_and_records_are() -> None:
     found = sort_links("https://a.test/s?cat=1&q=", FORM, links)
     assert [link.url.rpartition("/")[2] for link in found.records] == ["s?cat=1&id=7", "5"]
     assert found.variants == 2
+
+
+def test_next_page_of_a_document_is_on_the_same_host() -> None:
+    assert sort_links("https://a.test/s?cat=1", FORM, [], "/s?page=2").next_address[0] == "https://a.test/s?page=2"
+    assert sort_links("https://a.test/s?cat=1", FORM, [], "https://b.test/s?page=2").next_address == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from sanderling.fingerprint.fast.fast_scan import scan_page
 from sanderling.fingerprint.fast.stable_hash import HASHED_CHARSET, compute_stable_hash, pack_stable_hash
 from sanderling.frontier.ordering.topic import Topic, TopicScorer, pack_relevance
 from sanderling.html.form_fields import pack_form_page
+from sanderling.html.json_results import pack_json_page
 from sanderling.html.links import PageMetadata, add_anchor_links, extract_head, extract_metadata
 from sanderling.html.native_tables import IGNORED_META_NAMES
 from sanderling.html.parser import Document, is_html, parse_charset, parse_html
@@ -151,6 +152,8 @@ class ResponseProcessor:
         if b"link" in headers or b"refresh" in headers:
             self._read_link_headers(response.request.url, headers, visit_fields)
         if not is_html(visit_fields["mime"], body):
+            if self._settings.extracts_forms and visit_fields["mime"].endswith("json"):
+                visit_fields["form_data"] = pack_json_page(body[: self._settings.max_page])
             return ResponseClass(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return ResponseClass(Outcome.FETCHED, detail=f"not parsed: page has {len(body)} bytes")

@@ -1,9 +1,10 @@
 """Plan the queries of a form: which templates are tried, kept and dropped, and which queries are refined.
 
-A template is a set of fields that are filled in; the others keep their default. A few queries of a template are sent as
-a test. It is dropped if the answers do not depend on the values (fewer than a quarter are distinct), or if they contain
-no records that are new. A query whose results are as many as the longest list of results seen is probably cut off: only
-such queries are refined by a further field, up to three.
+A template is a set of fields that are filled in; the others keep their default. Each request is the one that is
+expected to find most new records (adaptive, as Ntoulas et al. 2005): the first page of a further query of a template,
+or the next page of a list of results. A template is dropped if its answers do not depend on the values (fewer than a
+quarter are distinct; Madhavan et al. 2008), or if they contain few records that are new. A query whose results are as
+many as the longest list of results seen is probably cut off: only such queries are refined by a further field.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +14,25 @@ from math import ceil
 from msgspec import Struct, field
 
 from sanderling.forms.form_rules import get_default, is_choice, is_search_box, list_values
-from sanderling.forms.query_runs import DONE, DROPPED, OPEN, Bindings, QueryRun, QueryTemplate, ResultPage
+from sanderling.forms.query_runs import (
+    DONE,
+    DROPPED,
+    LATER_PAGES,
+    NEW_SHARE,
+    OPEN,
+    Bindings,
+    QueryRun,
+    QueryTemplate,
+    ResultPage,
+)
 from sanderling.forms.query_words import WordTable
-from sanderling.forms.value_ranges import find_ranges, list_typed_values, split_range
+from sanderling.forms.value_ranges import (
+    find_ranges,
+    format_field_value,
+    get_value_kind,
+    list_typed_values,
+    split_range,
+)
 from sanderling.html.form_fields import PageForm
 
 SAMPLE = 3  # queries that test a template
@@ -33,7 +50,8 @@ MAX_DIMENSIONS = 3  # fields of a template (Madhavan et al. 2008, 4.3)
 MAX_QUERIES = 5_000  # of a template
 MAX_RUNS = 20_000
 MAX_PAGES = 2_000  # of a list of results
-WINDOW = 3  # queries of a form at once
+FIRST_GAIN = 10.0  # new records expected of a form that was never queried
+LEAVE_SHARE = 0.2  # of the yield of another query: later pages of a list are often newer than its first one
 
 
 class FormPlan(Struct, array_like=True):
@@ -54,10 +72,13 @@ class FormPlan(Struct, array_like=True):
     list_limit: int = 0  # records of the longest list that ended before its total; 0: none did
     templates: list[QueryTemplate] = field(default_factory=list)
     runs: list[QueryRun] = field(default_factory=list)
+    open_runs: list[int] = field(default_factory=list)  # numbers of the queries that are not finished
+    longest: int = 0  # list of results
+    largest_page: int = 0  # records
 
     @property
     def active_runs(self) -> int:
-        return sum(1 for run in self.runs if not run.is_finished)
+        return len(self.open_runs)
 
     def start(self, mode: str, label_values: dict[str, list[str]]) -> None:
         """Create the templates with a single field, those with most values first."""
@@ -70,13 +91,15 @@ class FormPlan(Struct, array_like=True):
         for number in sorted(choices, key=lambda place: -len(list_values(fields[place]))):
             self._add_choices([number], [{number: value} for value in list_values(fields[number])])
         if mode == "search":
+            ranged = set[int]()
             for low, high, bounds in find_ranges(fields):
+                ranged |= {low, high}
                 self.templates.append(QueryTemplate("range", [low, high], [{low: bounds[0], high: bounds[1]}]))
             for number, found in enumerate(fields):
                 values = list_typed_values(found) or label_values.get(found.label.lower() or found.name.lower(), [])
                 if values and found.kind not in ("choice", "flag", "hidden", "submit"):
                     self._add_choices([number], [{number: value} for value in values])
-                elif is_search_box(found, self.form):
+                elif number not in ranged and is_search_box(found, self.form):
                     self.templates.append(QueryTemplate("words", [number]))
 
     def _start_recipe(self) -> None:
@@ -95,71 +118,96 @@ class FormPlan(Struct, array_like=True):
         rest = [query for query in queries if query not in first]
         self.templates.append(QueryTemplate("choices", inputs, [*first, *rest][:MAX_QUERIES]))
 
-    def take_query(self, words: WordTable) -> QueryRun | None:
-        """Return the next query to send; None: wait for answers, or the form is done."""
+    def take_query(self, words: WordTable) -> int | None:
+        """Return the number of the query whose next page is requested now; None: wait, or the form is done."""
         while self.state == OPEN:
-            number = self._choose_template()
-            if number is None:
-                self.state = OPEN if self.active_runs else DONE
-                return None
-            template = self.templates[number]
-            active = sum(1 for run in self.runs if run.template == number and not run.is_finished)
-            if active >= WINDOW:
-                return None
-            bindings = self._take_bindings(template, words)
-            if bindings is not None and len(self.runs) < MAX_RUNS:
-                template.sent += 1
-                self.runs.append(QueryRun(number, bindings))
-                return self.runs[-1]
-            if active:
-                return None
-            template.state = DONE
-            self._refine(number)
+            if any(self.runs[number].is_sent for number in self.open_runs):
+                return None  # each answer decides about the next request
+            resumed = max(self.open_runs, key=lambda number: self.runs[number].gain, default=None)
+            gain, template, word = self._choose_template(words)
+            if resumed is not None and self.runs[resumed].gain >= LEAVE_SHARE * gain:
+                gain, template = self.runs[resumed].gain, None
+            elif template is None:
+                self._end_templates()
+                continue
+            number = resumed if template is None else self._start_run(template, word)
+            if number is not None:
+                self.runs[number].is_sent = True
+                return number
         return None
 
-    def _choose_template(self) -> int | None:
-        """Return the open template with the most fields: where results are cut off, the rest comes before all else."""
-        numbered = [n for n, found in enumerate(self.templates) if found.state == OPEN]
-        return min(numbered, key=self._order_template, default=None)
+    def _choose_template(self, words: WordTable) -> tuple[float, int | None, tuple[str, int]]:
+        """Return the yield expected of the best template with queries left, its number, and a word with its band."""
+        best: tuple[float, int | None, tuple[str, int]] = (-1.0, None, ("", 0))
+        prior = float(self.largest_page) or FIRST_GAIN
+        for number, template in enumerate(self.templates):
+            word = ("", 0)
+            if template.state != OPEN or len(self.runs) >= MAX_RUNS:
+                continue
+            if template.kind == "words":
+                gain, *word = words.find_word(template, FIRST_GAIN)
+            else:
+                gain = template.get_yield().estimate(prior)
+            if (template.queue or word[0]) and gain > best[0]:
+                best = (gain, number, (word[0], word[1]))
+        return best
 
-    def _order_template(self, number: int) -> tuple[bool, int, int]:
+    def _start_run(self, number: int, word: tuple[str, int]) -> int:
         template = self.templates[number]
-        dimensions = len(template.inputs) if template.kind == "choices" else 1
-        return template.kind != "default", -dimensions, number
+        bindings = {template.inputs[0]: word[0]} if template.kind == "words" else template.queue.pop(0)
+        if word[0]:
+            template.used_words[word[0]] = word[1]
+        template.sent += 1
+        self.runs.append(QueryRun(number, bindings))
+        self.open_runs.append(len(self.runs) - 1)
+        return len(self.runs) - 1
 
-    def _take_bindings(self, template: QueryTemplate, words: WordTable) -> Bindings | None:
-        if template.kind == "words":
-            word = words.choose_word()
-            return {template.inputs[0]: word} if word else None
-        return template.queue.pop(0) if template.queue else None
+    def _end_templates(self) -> None:
+        """End the templates without queries, and add those that refine them; the form is done if there are none."""
+        count = len(self.templates)
+        for number, template in enumerate(self.templates[:count]):
+            if template.state == OPEN:
+                template.state = DONE
+                self._refine(number)
+        if len(self.templates) == count:
+            self.state = DONE
 
-    def record_page(self, run: QueryRun, page: ResultPage, words: WordTable) -> bool:
-        """Record a page of results. Returns whether the next page is wanted."""
+    def record_page(self, run: QueryRun, page: ResultPage) -> None:
+        """Record a page of results. The query is finished unless its next page is wanted."""
         template = self.templates[run.template]
+        word = run.bindings[template.inputs[0]] if template.kind == "words" else ""
+        band = template.used_words.get(word, 0)
+        run.is_sent = False
         run.pages += 1
         run.size += page.records
         run.found += page.found
         run.misses = 0 if page.is_useful else run.misses + 1
+        run.total = max(run.total, page.total)
+        self.longest, self.largest_page = max(self.longest, run.size), max(self.largest_page, page.records)
         self.requests += 1
         self.useful += page.is_useful
         self.found += page.found
         self.errors = 0
         template.answered += 1
         template.useful += page.is_useful
+        template.first_pages += run.pages == 1
         if run.pages == 1 and page.signature not in template.signatures:
             template.signatures.append(page.signature)
-        if template.kind == "words":
-            words.record_result(run.bindings[template.inputs[0]], page.found)
-        run.total = max(run.total, page.total)
-        if not page.has_next and run.total > TOLERANCE * run.size:
+        template.get_yield(band).add_request(page.found)
+        if run.pages > 1:
+            template.get_yield(LATER_PAGES).add_request(page.found)
+        average = template.get_yield(band).estimate(self.largest_page)
+        run.gain = (page.found + template.get_yield(LATER_PAGES).estimate(average)) / 2
+        if not page.next_url and run.total > TOLERANCE * run.size:
             self.list_limit = max(self.list_limit, run.size)
         is_refined = self._is_cut_off(run) and run.total > 0 and self._can_refine(run.template)
         if not is_refined:
             template.recent = [*template.recent, page.is_useful][-self._get_window(template) :]
-        if page.has_next and run.misses < MAX_MISSES and run.pages < MAX_PAGES and not is_refined:
-            return True
-        self.finish_run(run)
-        return False
+        run.next_url, run.next_request_url = page.next_url, page.next_request_url
+        is_left = run.misses >= MAX_MISSES or run.gain < NEW_SHARE * page.records
+        if not page.next_url or is_left or run.pages >= MAX_PAGES or is_refined:
+            self.finish_run(run)
+        self._drop_template(run.template)
 
     def _get_window(self, template: QueryTemplate) -> int:
         return WORD_RECENT if template.kind == "words" else RECENT
@@ -172,21 +220,46 @@ class FormPlan(Struct, array_like=True):
             template.kind == "choices" and len(template.inputs) < min(MAX_DIMENSIONS, choices)
         )
 
+    def add_values(self, run: QueryRun, form: PageForm) -> int:
+        """Queue the values that a page of results offers for this query only, as lists do that depend on another."""
+        if [found.name for found in form.fields] != [found.name for found in self.form.fields] or self.is_recipe:
+            return 0
+        template, count = self.templates[run.template], 0
+        for number, (known, offered) in enumerate(zip(self.form.fields, form.fields, strict=True)):
+            values = (
+                [value for value in list_values(offered) if value not in known.values] if is_choice(offered) else []
+            )
+            if values and number not in run.bindings and len(run.bindings) < MAX_DIMENSIONS:
+                inputs = sorted([*template.inputs, number])
+                target = next((found for found in self.templates if found.inputs == inputs), None)
+                if target is None:
+                    target = QueryTemplate("choices", inputs)
+                    self.templates.append(target)
+                asked = [{**run.bindings, number: value} for value in values]
+                target.queue += [query for query in asked if query not in target.queue][: MAX_QUERIES - target.sent]
+                target.state = OPEN if target.state == DONE else target.state
+                count += len(asked)
+        return count
+
     def record_error(self, run: QueryRun) -> None:
         """Record a request without an answer."""
         template = self.templates[run.template]
         self.requests += 1
         self.errors += 1
         template.answered += 1
+        run.is_sent = False
         template.recent = [*template.recent, False][-self._get_window(template) :]
         self.finish_run(run)
 
     def finish_run(self, run: QueryRun) -> None:
         """End a query: drop its template if it is not informative, and split a range that is cut off."""
-        run.is_finished = True
+        if run.is_finished:
+            return
+        run.is_finished, run.next_url, run.next_request_url = True, "", ""
+        self.open_runs.remove(next(number for number in self.open_runs if self.runs[number] is run))
         template = self.templates[run.template]
         is_left = run.misses >= MAX_MISSES  # the rest of the list is not known
-        is_whole = not any(found.template == run.template and found is not run for found in self.runs)
+        is_whole = template.sent == 1
         is_known = run.total > 0 and self.list_limit > 0  # else only lists with new records are divided
         if template.kind == "range" and (
             self._is_cut_off(run) if is_known else (run.found or is_whole) and (is_left or self._is_cut_off(run))
@@ -194,25 +267,31 @@ class FormPlan(Struct, array_like=True):
             low, high = template.inputs
             parts = min(MAX_PARTS, max(2, ceil(PART_RESERVE * run.total / self.list_limit))) if is_known else 2
             field_low = self.form.fields[low]
-            is_open = is_whole and field_low.kind not in ("date", "month") and not self.form.fields[high].maximum
-            divided = split_range(
-                field_low.kind, run.bindings[low], run.bindings[high], MAX_PARTS if is_open else parts, is_open
-            )
+            kind = get_value_kind(field_low)
+            is_open = is_whole and kind not in ("date", "month") and not self.form.fields[high].maximum
+            divided = split_range(kind, run.bindings[low], run.bindings[high], MAX_PARTS if is_open else parts, is_open)
+            run.is_divided = bool(divided)
             template.queue[:0] = [{low: first, high: last} for first, last in divided]
-        if (
-            template.state == OPEN
-            and template.kind not in ("default", "listed")
-            and (reason := self._find_drop_reason(template))
-        ):
+        self._drop_template(run.template)
+
+    def _drop_template(self, number: int) -> None:
+        """Drop a template that is not informative, with its lists of results that are not read to the end."""
+        template = self.templates[number]
+        if template.state != OPEN or template.kind in ("default", "listed"):
+            return
+        if reason := self._find_drop_reason(template):
             template.state, template.reason, template.queue = DROPPED, reason, []
+            runs = [self.runs[n] for n in self.open_runs]
+            for run in runs:
+                if run.template == number and not run.is_sent:
+                    self.finish_run(run)
 
     def _find_drop_reason(self, template: QueryTemplate) -> str:
-        number = self.templates.index(template)
-        finished = sum(1 for run in self.runs if run.template == number and run.is_finished)
+        tried = template.first_pages
         sample = WORD_SAMPLE if template.kind == "words" else SAMPLE
-        if finished > sample and len(template.signatures) < MIN_DISTINCT * finished:
+        if tried > sample and len(template.signatures) < MIN_DISTINCT * tried:
             return "the answers do not depend on it"
-        if template.kind != "range" and finished >= sample and not template.useful:
+        if template.kind != "range" and tried >= sample and not template.useful:
             return "no new records"
         if len(template.recent) == self._get_window(template) and sum(template.recent) < MIN_RECENT:
             return "few new records"
@@ -221,8 +300,7 @@ class FormPlan(Struct, array_like=True):
     def _is_cut_off(self, run: QueryRun) -> bool:
         if run.total:
             return self.list_limit > 0 and run.total > TOLERANCE * self.list_limit
-        longest = max((found.size for found in self.runs), default=0)
-        return run.size > 0 and run.size >= CUT_OFF_SHARE * longest
+        return run.size > 0 and run.size >= CUT_OFF_SHARE * self.longest
 
     def _refine(self, number: int) -> None:
         """Add a template with a further field, for the queries of a template that are cut off.
@@ -230,12 +308,12 @@ class FormPlan(Struct, array_like=True):
         The field with the fewest values comes first: results that are just short enough cost the fewest requests.
         """
         template = self.templates[number]
-        if template.kind != "choices" or len(template.inputs) >= MAX_DIMENSIONS:
+        if template.kind not in ("choices", "range", "words") or len(template.inputs) >= MAX_DIMENSIONS:
             return
         known = {frozenset(found.inputs) for found in self.templates}
         single = {t.inputs[0]: n for n, t in enumerate(self.templates) if t.kind == "choices" and len(t.inputs) == 1}
         cut_off = [run for run in self.runs if self._is_cut_off(run)]
-        parents = [run.bindings for run in cut_off if run.template == number]
+        parents = [run.bindings for run in cut_off if run.template == number and not run.is_divided]
         for extra in sorted(single, key=lambda field_number: len(list_values(self.form.fields[field_number]))):
             if parents and extra not in template.inputs and frozenset((*template.inputs, extra)) not in known:
                 queries = list(self._combine(parents, extra, single[extra], cut_off))
@@ -258,6 +336,9 @@ class FormPlan(Struct, array_like=True):
 
     def list_pairs(self, run: QueryRun) -> list[tuple[str, str]]:
         """Return the names and values that are sent."""
-        values = [run.bindings.get(n, get_default(found)) for n, found in enumerate(self.form.fields)]
+        values = [
+            format_field_value(found, run.bindings[n]) if n in run.bindings else get_default(found)
+            for n, found in enumerate(self.form.fields)
+        ]
         named = zip(self.form.fields, values, strict=True)
         return [(found.name, value) for found, value in named if found.name and value is not None]

@@ -1,16 +1,32 @@
-"""Records of the plan of a form: templates, queries, and pages of results."""
+"""Records of the plan of a form: templates, queries, pages of results, and their yields."""
 
 from msgspec import Struct, field
 
 Bindings = dict[int, str]  # field number: value
 NEW_SHARE = 0.1  # of the records of a page, for it to be useful
+DECAY = 0.9  # of a yield with each request: the last ten count most
+LATER_PAGES = -1  # yield of all pages of a template but the first of each query
 OPEN, DONE, DROPPED, STOPPED, SKIPPED = "open", "done", "dropped", "stopped", "skipped"
+
+
+class Yield(Struct, array_like=True):
+    """New records per request; older requests count less."""
+
+    requests: float = 0.0
+    found: float = 0.0
+
+    def add_request(self, found: int) -> None:
+        self.requests, self.found = self.requests * DECAY + 1, self.found * DECAY + found
+
+    def estimate(self, prior: float) -> float:
+        """Return the new records expected of the next request; `prior`: of the first one."""
+        return (self.found + prior) / (self.requests + 1)
 
 
 class QueryTemplate(Struct, array_like=True):
     """Fields that are filled in, and the queries waiting."""
 
-    kind: str  # default, choices, words, range
+    kind: str  # default, choices, words, range, listed
     inputs: list[int]
     queue: list[Bindings] = field(default_factory=list)
     state: str = OPEN
@@ -20,6 +36,12 @@ class QueryTemplate(Struct, array_like=True):
     signatures: list[int] = field(default_factory=list)  # distinct ones
     recent: list[bool] = field(default_factory=list)
     reason: str = ""
+    yields: dict[int, Yield] = field(default_factory=dict)  # of words: by their band
+    used_words: dict[str, int] = field(default_factory=dict)  # word: its band
+    first_pages: int = 0  # queries that were answered
+
+    def get_yield(self, band: int = 0) -> Yield:
+        return self.yields.setdefault(band, Yield())
 
 
 class QueryRun(Struct, array_like=True):
@@ -33,6 +55,11 @@ class QueryRun(Struct, array_like=True):
     found: int = 0  # new records
     misses: int = 0
     is_finished: bool = False
+    is_sent: bool = False  # a request is on its way
+    next_url: str = ""  # of the page that follows
+    next_request_url: str = ""
+    gain: float = 0.0  # new records expected of that page
+    is_divided: bool = False  # a range whose parts are queried
 
 
 class ResultPage(Struct, frozen=True):
@@ -41,9 +68,11 @@ class ResultPage(Struct, frozen=True):
     records: int
     found: int  # new records
     signature: int
-    has_next: bool
     total: int = 0  # records of the query, as the page says; 0: unknown
+    next_url: str = ""  # empty: the last page
+    next_request_url: str = ""
+    values: int = 0  # of other fields, which the page offers for this query only
 
     @property
     def is_useful(self) -> bool:
-        return self.found > 0 and self.found >= NEW_SHARE * self.records
+        return self.values > 0 or (self.found > 0 and self.found >= NEW_SHARE * self.records)

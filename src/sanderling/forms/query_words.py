@@ -1,8 +1,8 @@
 """Choose words for search boxes: from the pages of the site, by how much words of a like frequency found.
 
-The frequency of a word in the lines seen so far decides its band. The yield of each band (new records per request, old
-results count less) decides which band the next word is from: with a limit on results, middling words find most; without
-one, frequent words do; rare words find the rest.
+The frequency of a word in the lines seen so far decides its band. The yield of each band of a search box (new records
+per request) decides which band the next word is from: with a limit on results, middling words find most; without one,
+frequent words do; rare words find the rest.
 """
 
 import re
@@ -10,19 +10,18 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from sanderling.forms.query_runs import QueryTemplate
+
 WORD = re.compile(r"[^\W\d_]{3,30}")
 MAX_WORDS = 20_000
 MIN_COUNT = 2  # words of a single line often find only the record that is known
-DECAY = 0.9
-PRIOR_FOUND = 10.0  # a band is expected to find so many records per request before its first word
+MIDDLE_BAND = 4
 
 
 class WordTable(Struct, array_like=True):
-    """Words of a site with the number of lines that contain them, and the yield of each band."""
+    """Words of a site with the number of lines that contain them."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    used: dict[str, int] = field(default_factory=dict)  # word: its band
-    yields: dict[int, list[float]] = field(default_factory=dict)  # band: requests, records found; both decayed
 
     def add_lines(self, lines: Iterable[str]) -> None:
         """Count the words of lines that were not seen before."""
@@ -33,26 +32,17 @@ class WordTable(Struct, array_like=True):
             kept = sorted(self.counts, key=lambda word: -self.counts[word])[: MAX_WORDS // 2]
             self.counts = {word: self.counts[word] for word in kept}
 
-    def choose_word(self) -> str:
-        """Return the most frequent unused word of the band with the best yield, or ""."""
+    def find_word(self, template: QueryTemplate, prior: float) -> tuple[float, str, int]:
+        """Return the yield expected of the best word that the search box has not had, the word or "", and its band."""
         best: dict[int, str] = {}
         for word, count in self.counts.items():
-            if word in self.used:
+            if word in template.used_words:
                 continue
             band = count.bit_length() if count >= MIN_COUNT else 0
             if band not in best or count >= self.counts[best[band]]:
                 best[band] = word
         if not best:
-            return ""
-        band = max(best, key=lambda number: (self._estimate_yield(number), bool(number), -abs(number - 4)))
-        self.used[best[band]] = band
-        return best[band]
-
-    def record_result(self, word: str, found: int) -> None:
-        """Record a request for a word, with the number of new records."""
-        band = self.yields.setdefault(self.used.get(word, 0), [0.0, 0.0])
-        band[0], band[1] = band[0] * DECAY + 1, band[1] * DECAY + found
-
-    def _estimate_yield(self, band: int) -> float:
-        requests, found = self.yields.get(band, (0.0, 0.0))
-        return (found + PRIOR_FOUND) / (requests + 1)
+            return 0.0, "", 0
+        expected = {number: template.get_yield(number).estimate(prior) for number in best}
+        band = max(best, key=lambda number: (expected[number], bool(number), -abs(number - MIDDLE_BAND)))
+        return expected[band], best[band], band

@@ -10,7 +10,7 @@ from msgspec import Struct
 from sanderling.forms.form_rules import PRESENTATION
 from sanderling.html.form_fields import CHOICE, FLAG, HIDDEN, SUBMIT, PageForm
 from sanderling.models import Link
-from sanderling.urls.normalize import get_host, split_url
+from sanderling.urls.normalize import get_host, resolve_url, split_url
 from sanderling.urls.unsafe_actions import POST_MARK
 
 PAGE_NAME = re.compile(
@@ -42,7 +42,7 @@ MAX_TOTAL_LINES = 200  # of a page are searched
 class ResultLinks(Struct, frozen=True):
     """The links of a page of results by their meaning."""
 
-    next_page: Link | None
+    next_address: tuple[str, str]  # URL and request URL of the next page; empty: there is none
     records: tuple[Link, ...]
     variants: int  # other orders, filters and pages of the same results, which are not followed
 
@@ -66,8 +66,8 @@ def find_total(lines: Iterable[str]) -> int:
     return 0
 
 
-def sort_links(url: str, form: PageForm, links: Iterable[Link]) -> ResultLinks:
-    """Separate the links of a page of results."""
+def sort_links(url: str, form: PageForm, links: Iterable[Link], next_url: str = "") -> ResultLinks:
+    """Separate the links of a page of results; `next_url`: the next page, where it is known otherwise."""
     host, path, pairs = _parse(url)
     names = {field.name for field in form.fields}
     visible = {field.name for field in form.fields if field.kind not in (HIDDEN, SUBMIT) and field.name}
@@ -83,7 +83,10 @@ def sort_links(url: str, form: PageForm, links: Iterable[Link]) -> ResultLinks:
         elif link.url != url:
             records.append(link)
     following = min(candidates, key=lambda pair: pair[0])[1] if candidates else None
-    return ResultLinks(following, tuple(records), variants - (following is not None))
+    address = (str(following.url), following.request_url) if following else ("", "")
+    if next_url and (target := resolve_url(url, next_url)) is not None and get_host(target.url) == host:
+        address = (str(target.url), target.distinct_request_url)
+    return ResultLinks(address, tuple(records), variants - (following is not None))
 
 
 def _parse(url: str) -> tuple[str, str, frozenset[tuple[str, str]]]:

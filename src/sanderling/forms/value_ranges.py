@@ -12,10 +12,34 @@ HIGH = re.compile(r"max|to|high|end|before|until|bis|hasta|lte?$", re.IGNORECASE
 BOUND_WORDS = re.compile(
     r"min(imum)?|max(imum)?|from|to|low|high|start|end|after|before|since|until|von|bis|ab|gte?|lte?"
 )
+DATE_MASK = re.compile(r"\b([^\W\d_]{2}|[^\W\d_]{4})([./-])([^\W\d_]{2})\2([^\W\d_]{4}|[^\W\d_]{2})\b")  # DD.MM.YYYY
 RANGE_KINDS = ("number", "date", "month")
 FIRST_YEAR = 1990
 DEFAULT_NUMBERS = ("0", "100000")
 MAX_LISTED = 200  # values of a single field
+
+
+def find_date_format(field: FormField) -> str:
+    """Return the format of the dates of a text field, as its label or placeholder shows it, or ""."""
+    if field.kind != TEXT or (match := DATE_MASK.search(field.label)) is None:
+        return ""
+    parts = [match[1].lower(), match[3].lower(), match[4].lower()]
+    codes = ["%Y" if len(part) == 4 else "%m" if part[0] in "mм" else "%d" for part in parts]
+    return match[2].join(codes) if len(set(codes)) == len(codes) else ""
+
+
+def format_field_value(field: FormField, value: str) -> str:
+    """Return a value as the field expects it: dates of text fields in their format."""
+    if mask := find_date_format(field):
+        try:
+            return date.fromisoformat(value).strftime(mask)
+        except ValueError:
+            return value
+    return value
+
+
+def get_value_kind(field: FormField) -> str:
+    return "date" if find_date_format(field) else field.kind
 
 
 def find_ranges(fields: Sequence[FormField]) -> Iterator[tuple[int, int, tuple[str, str]]]:
@@ -26,7 +50,8 @@ def find_ranges(fields: Sequence[FormField]) -> Iterator[tuple[int, int, tuple[s
             continue
         for high, last in numbered:
             if high != low and HIGH.search(last.name) and _strip_bound(first.name) == _strip_bound(last.name):
-                if first.kind == last.kind and (first.kind in RANGE_KINDS or _is_number_name(first)):
+                kinds = get_value_kind(first), get_value_kind(last)
+                if kinds[0] == kinds[1] and (kinds[0] in RANGE_KINDS or _is_number_name(first)):
                     yield low, high, _find_bounds(first, last)
                 break
 
@@ -40,7 +65,7 @@ def _is_number_name(field: FormField) -> bool:
 
 
 def _find_bounds(first: FormField, last: FormField) -> tuple[str, str]:
-    if first.kind in ("date", "month"):
+    if get_value_kind(first) in ("date", "month"):
         today = datetime.now(UTC).date()
         bounds = first.minimum or f"{FIRST_YEAR}-01-01", last.maximum or today.isoformat()
         return (bounds[0][:7], bounds[1][:7]) if first.kind == "month" else bounds

@@ -50,6 +50,9 @@ class FormPage(Struct, array_like=True):
 
     forms: list[PageForm] = []
     lines: list[str] = []
+    records: list[str] = []  # of a JSON document
+    next_url: str = ""  # of a JSON document: its next page
+    total: int = 0  # of a JSON document: records of the query
 
 
 def pack_form_page(tree: Document, url: str, base_url: str) -> bytes:

@@ -14,7 +14,7 @@ from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.db.connection import Connection
 from sanderling.forms.form_plan import FormPlan
 from sanderling.forms.form_recipes import FormRecipe
-from sanderling.forms.query_runs import OPEN, SKIPPED, STOPPED, ResultPage
+from sanderling.forms.query_runs import OPEN, SKIPPED, STOPPED, QueryRun, ResultPage
 from sanderling.forms.result_links import ResultLinks, build_query_url, find_total, sort_links
 from sanderling.forms.site_forms import RECIPE, FormQuery, FormStore, SiteForms, hash_text_item
 from sanderling.frontier.frontier import Frontier
@@ -86,7 +86,8 @@ class FormQueries(Struct):
             state = self.store.get_site(site)
             waiting = set(self.store.list_waiting(site))
             for plan in state.plans:
-                for run in [run for run in plan.runs if not run.is_finished and not waiting]:
+                sent = [plan.runs[number] for number in plan.open_runs if plan.runs[number].is_sent]
+                for run in sent if not waiting else ():
                     plan.finish_run(run)
         return sites
 
@@ -128,7 +129,8 @@ class FormQueries(Struct):
             if not state.stop_reason:
                 self._stop_site(site, state, f"status {visit.status}")
             return visit
-        page, links = unpack_form_page(visit.form_data), sort_links(visit.url, plan.form, visit.links)
+        page = unpack_form_page(visit.form_data)
+        links = sort_links(visit.url, plan.form, visit.links, page.next_url)
         if visit.outcome is Outcome.REDIRECT and self._follow_redirect(visit, query, plan, batch, now):
             return visit
         if visit.outcome not in (Outcome.FETCHED, Outcome.NOT_MODIFIED):
@@ -137,15 +139,9 @@ class FormQueries(Struct):
             if plan.errors >= MAX_ERRORS or visit.reason in (Reason.ROBOTS, Reason.USAGE):
                 plan.state, plan.reason = STOPPED, visit.reason or f"status {visit.status}"
             return visit
-        result = self._measure_result(state, plan, page, links)
+        result = self._measure_result(state, plan, run, page, links)
         self.store.record_result(visit.id, result.found)
-        wants_next = plan.record_page(run, result, state.words)
-        if wants_next and links.next_page is not None:
-            address = (links.next_page.url, links.next_page.request_url)
-            if not self._has_budget(site, state) or not self._enqueue(
-                address, state, plan, FormQuery(0, plan.id, query.run, query.page + 1), now
-            ):
-                plan.finish_run(run)
+        plan.record_page(run, result)
         for form in page.forms:
             if self.mode != RECIPE and not visit.nofollow:
                 found = state.add_form(form, self.store.next_id, visit.id, plan.depth, self.mode)
@@ -163,7 +159,13 @@ class FormQueries(Struct):
         plan.requests += 1
         return self._enqueue(address, self.store.get_site(query.site), plan, query, now)
 
-    def _measure_result(self, state: SiteForms, plan: FormPlan, page: FormPage, links: ResultLinks) -> ResultPage:
+    def _measure_result(
+        self, state: SiteForms, plan: FormPlan, run: QueryRun, page: FormPage, links: ResultLinks
+    ) -> ResultPage:
+        values = sum(plan.add_values(run, form) for form in page.forms)
+        if page.records:
+            known = state.count_new_lines(page.records)
+            return ResultPage(len(page.records), known, _hash_content(page.records), page.total, *links.next_address)
         records = state.select_records(links.records)
         known = self.frontier.url_store.get_packed([link.url for link in records])
         new_links = state.count_new_links(records, known)
@@ -175,9 +177,10 @@ class FormQueries(Struct):
         return ResultPage(
             len(records) if is_linked else state.count_records(page.lines),
             found,
-            xxh64_intdigest("\n".join(content).encode()) >> 1,
-            links.next_page is not None,
+            _hash_content([*content, str(run.bindings)] if values else content),
             find_total(page.lines) if is_linked else 0,  # a record has several lines
+            *links.next_address,
+            values,
         )
 
     def _queue_queries(self, site: str, now: float) -> None:
@@ -186,16 +189,21 @@ class FormQueries(Struct):
         while (plan := state.active_plan) is not None and not state.stop_reason:
             if not self._has_budget(site, state):
                 return
-            run = plan.take_query(state.words)
-            if run is None:
+            number = plan.take_query(state.words)
+            if number is None:
                 if plan.state == OPEN:
                     return
                 self.store.store_plan(site, plan)
                 self.log.write_message(f"form {plan.form.action}: {plan.requests} requests, {plan.found} new records")
                 continue
-            url = normalize_url(build_query_url(plan.form, plan.list_pairs(run)))
-            query = FormQuery(0, plan.id, len(plan.runs) - 1, 1)
-            if url is None or not self._enqueue((url.url, url.distinct_request_url), state, plan, query, now):
+            run = plan.runs[number]
+            if run.next_url:
+                address = (Url(run.next_url), run.next_request_url)
+            else:
+                url = normalize_url(build_query_url(plan.form, plan.list_pairs(run)))
+                address = (url.url, url.distinct_request_url) if url else (Url(""), "")
+            query = FormQuery(0, plan.id, number, run.pages + 1)
+            if not address[0] or not self._enqueue(address, state, plan, query, now):
                 plan.finish_run(run)
 
     def _has_budget(self, site: str, state: SiteForms) -> bool:
@@ -230,3 +238,7 @@ class FormQueries(Struct):
         for plan in state.plans:
             self.store.store_plan(site, plan)
         self.log.write_message(f"{site}: forms are not queried any more ({reason})")
+
+
+def _hash_content(content: Sequence[str]) -> int:
+    return xxh64_intdigest("\n".join(content).encode()) >> 1
