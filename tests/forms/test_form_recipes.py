@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.config.secret_values import read_secret
 from sanderling.errors import UsageError
-from sanderling.forms.form_recipes import load_recipes, read_secret
+from sanderling.forms.form_recipes import load_recipes
 
 
 def write(tmp_path: Path, text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from sanderling.changes.feed import ReportedChange, summarize_change
+from sanderling.config.secret_values import read_secret
 from sanderling.errors import MissingExtra, UsageError
 from sanderling.plugins.plugin_registry import PluginGroup, list_plugin_names, load_plugin
 from sanderling.plugins.protocols import Notifier
@@ -58,6 +59,7 @@ def _notify(notifier: Notifier, target: str, title: str, body: str) -> bool:
 
 def open_sender(targets: Sequence[str]) -> AlertSender:
     """Open a sender to apprise URLs (mailto://, json://, slack:// ...), and to those of plugins."""
+    targets = [read_secret(target, "the notification target") for target in targets]
     names = set(list_plugin_names(PluginGroup.NOTIFIERS))
     notifiers = [
         (target, load_plugin(PluginGroup.NOTIFIERS, target.partition("://")[0]))

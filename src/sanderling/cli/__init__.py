@@ -17,9 +17,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
-from sanderling.cli.arguments import EXIT_DISK_FULL, EXIT_INTERRUPTED, parse_call
+from sanderling.cli.arguments import EXIT_DISK_FULL, EXIT_INTERRUPTED, parse_call, print_message
 from sanderling.cli.commands import COMMAND_GROUPS
 from sanderling.config.redact import redact_arguments
+from sanderling.config.secret_values import ADVICE, find_visible_secrets
 from sanderling.errors import SanderlingError
 from sanderling.runtime.memory import freeze_loaded_modules
 
@@ -51,6 +52,10 @@ def run_command(argv: Sequence[str]) -> int:
             signal.signal(
                 signal.SIGTERM, signal.default_int_handler
             )  # treat SIGTERM as Ctrl-C until the crawl installs its handler
+        for flag in dict.fromkeys(find_visible_secrets(argv)):
+            print_message(
+                call, f"warning: other users of this machine can see the secret of {flag}; give {ADVICE[flag]}"
+            )
         code = int(module.run(call))
         sys.stdout.flush()
         return code

@@ -80,7 +80,7 @@ def warn_about_credentials(call: CommandCall, request: CrawlRequest) -> None:
     for seed in request.seeds:
         if "@" in seed.partition("://")[2].partition("/")[0]:
             print_message(
-                call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=USER:PASSWORD"
+                call, "warning: names and passwords inside URLs are not used; give --basic-auth HOST=env:NAME"
             )
             return
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from sanderling import __version__
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.config.redact import redact_password
+from sanderling.config.secret_values import read_secret, read_secret_header
 from sanderling.config.settings import (
     AUTO_WORKERS,
     AssignmentSettings,
@@ -28,7 +29,7 @@ from sanderling.config.settings import (
 from sanderling.crawl.choose_ordering import OrderingChoice
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.forms.form_recipes import load_recipes, read_secret
+from sanderling.forms.form_recipes import load_recipes
 from sanderling.frontier.politeness import Politeness
 from sanderling.models import Reason
 from sanderling.revisit.intervals import RevisitBudget, parse_budget
@@ -134,29 +135,33 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
     fetching, politeness = request.fetching, request.politeness
     name = politeness.user_agent.strip() or f"sanderling/{__version__}"
     agent = f"{name} (+{politeness.contact})" if politeness.contact else name
-    if fetching.proxy and not _is_proxy_url(fetching.proxy):
+    proxy = read_secret(fetching.proxy, "--proxy")
+    if proxy and not _is_proxy_url(proxy):
         raise UsageError(
-            f"--proxy: {redact_password(fetching.proxy)!r} is not a proxy URL; use http://HOST:PORT or socks5://HOST:PORT"
+            f"--proxy: {redact_password(proxy)!r} is not a proxy URL; use http://HOST:PORT or socks5://HOST:PORT"
             " (in a password, write %2F for /, %3F for ? and %23 for #)"
         )
     basic_auth = {}
     for item in fetching.basic_auth:
         host, equals, secret = item.partition("=")
         if not equals or ":" not in secret:
-            raise UsageError("--basic-auth must have the form HOST=USER:PASSWORD")
-        basic_auth[_parse_host("--basic-auth", host, may_show_text=False)] = secret
+            raise UsageError("--basic-auth must have the form HOST=env:NAME, HOST=file:PATH or HOST=USER:PASSWORD")
+        name_of_host = _parse_host("--basic-auth", host, may_show_text=False)
+        basic_auth[name_of_host] = read_secret(secret, f"--basic-auth {name_of_host}")
+        if ":" not in basic_auth[name_of_host]:
+            raise UsageError(f"--basic-auth {name_of_host}: the value has the form USER:PASSWORD")
     bearer = dict(_parse_token(item) for item in fetching.bearer)
     if not fetching.max_body:
         raise UsageError("--max-body 0 would store no page; leave it out for the default of 20MB")
     return FetchSettings(
         user_agent=agent,
-        headers=fetching.header,
+        headers=tuple(map(read_secret_header, fetching.header)),
         basic_auth=basic_auth,
         bearer=bearer,
         cookies=uses_cookies(request),
         purpose=politeness.purpose,
         **_build_signing_fields(politeness),
-        proxy=fetching.proxy,
+        proxy=proxy,
         allow_private=fetching.allow_private,
         insecure_hosts=tuple(_parse_host("--insecure-host", name) for name in fetching.insecure_host),
         own_hosts=tuple(_parse_host("--ignore-robots", name) for name in politeness.ignore_robots),

@@ -1,20 +1,18 @@
 """Recipes: forms that the user describes in a TOML file, because no form is sent by POST or logged in to otherwise."""
 
-import os
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from sanderling.config.secret_values import read_secret
 from sanderling.errors import UsageError
 from sanderling.html.form_fields import CHOICE, HIDDEN, TEXT, FormField, PageForm
 from sanderling.urls.normalize import normalize_url
 
 FORM_KEYS = {"url", "method", "fields", "words"}
 LOGIN_KEYS = {"url", "fields", "check", "action"}
-HIDDEN_VALUE = re.compile(r"(env|file):(.+)", re.DOTALL)
 
 
 class FormRecipe(Struct, frozen=True):
@@ -91,18 +89,3 @@ def _parse_login(name: str, item: dict[str, Any]) -> LoginRecipe:
     values = {key: read_secret(str(value), f"{name}: [[login]] field {key}") for key, value in fields.items()}
     action = normalize_url(item["action"]) if item.get("action") else None
     return LoginRecipe(url, values, str(item.get("check", "")), action.request_url if action else "")
-
-
-def read_secret(text: str, place: str) -> str:
-    """Return the value behind `env:NAME` or `file:PATH`, or the text itself. Raises UsageError without the value."""
-    match = HIDDEN_VALUE.fullmatch(text)
-    if match is None:
-        return text
-    if match[1] == "env":
-        if match[2] not in os.environ:
-            raise UsageError(f"{place}: the environment variable {match[2]} is not set")
-        return os.environ[match[2]]
-    try:
-        return Path(match[2]).expanduser().read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"{place}: cannot read the file {match[2]}") from None

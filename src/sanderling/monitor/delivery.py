@@ -19,6 +19,7 @@ from msgspec import json
 
 from sanderling.changes.alerts import open_sender
 from sanderling.config.redact import redact_password
+from sanderling.config.secret_values import read_secret
 from sanderling.errors import SanderlingError, UsageError
 from sanderling.monitor.outbox import Outbox, OutgoingMessage
 from sanderling.urls.normalize import normalize_url
@@ -41,10 +42,11 @@ _opener = build_opener(_NoRedirects)
 
 def validate_target(target: str) -> str:
     """Return a notification target. Raises UsageError if it cannot work."""
-    if not target.startswith(WEBHOOK_SCHEMES):
-        open_sender([target])
-    elif normalize_url(target) is None:
-        raise UsageError(f"{redact_password(target)!r} is not a webhook URL; write https://HOST/PATH")
+    address = read_secret(target, "the notification target")
+    if not address.startswith(WEBHOOK_SCHEMES):
+        open_sender([address])
+    elif normalize_url(address) is None:
+        raise UsageError(f"{redact_password(address)!r} is not a webhook URL; write https://HOST/PATH")
     return target
 
 
@@ -57,13 +59,17 @@ def sign_message(key: str, message_id: str, timestamp: int, body: bytes) -> str:
 
 def send_message(message: OutgoingMessage, key: str, now: float) -> str:
     """Send a message. Returns an error, or an empty string."""
-    if message.target.startswith(WEBHOOK_SCHEMES):
-        return post_webhook(message.target, message.key, message.body, key, int(now))
+    try:
+        target = read_secret(message.target, "the notification target")
+    except UsageError as error:
+        return str(error)
+    if target.startswith(WEBHOOK_SCHEMES):
+        return post_webhook(target, message.key, message.body, key, int(now))
     payload = json.decode(message.body)
     if message.is_repeated:  # mail and chat services know no ids
         payload["message"] += f"\n\n{REPEATED_REMARK}"
     try:
-        sender = open_sender([message.target])
+        sender = open_sender([target])
         sent = sender.notify(body=payload["message"], title=payload["subject"])
     except (SanderlingError, OSError, ValueError) as error:
         return str(error)

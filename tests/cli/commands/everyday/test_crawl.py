@@ -38,7 +38,7 @@ def test_password_or_cookie_request_prints_the_option_for_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with Site({"/": Page(b"who?", 401), "/round": redirect("/round")}) as site:
-        for path, advice in (("/", "--basic-auth HOST=USER:PASSWORD"), ("/round", "--cookies")):
+        for path, advice in (("/", "--basic-auth HOST=env:NAME"), ("/round", "--cookies")):
             line = ["crawl", site.root + path, "-C", str(tmp_path / path[1:]), "--delay", "0", "--workers", "1"]
             assert main([*line, "--allow-private"]) == 9
             assert advice in capsys.readouterr().err

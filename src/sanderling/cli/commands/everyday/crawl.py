@@ -133,7 +133,7 @@ ADVICE = {
     Reason.PRIVATE_ADDRESS: "crawl private addresses with --allow-private",
     Reason.ROBOTS: "its robots.txt keeps us out",
     "certificate": "--insecure-host HOST does without a valid one",
-    "status 401": "--basic-auth HOST=USER:PASSWORD logs in",
+    "status 401": "--basic-auth HOST=env:NAME logs in; the variable holds USER:PASSWORD",
     Reason.TOO_MANY_REDIRECTS: "a site that wants its cookies back gets them with --cookies",
     "wrong version number": "does it speak plain http? Then say http://",
     Reason.DELETED: "sanderling delete --undo lets it in again",
