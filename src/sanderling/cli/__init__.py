@@ -17,7 +17,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
-from sanderling.cli.arguments import EXIT_DISK_FULL, EXIT_INTERRUPTED, parse_call, print_message
+from sanderling.cli.arguments import EXIT_DISK_FULL, EXIT_INTERRUPTED, CommandCall, parse_call, print_message
 from sanderling.cli.commands import COMMAND_GROUPS
 from sanderling.config.redact import redact_arguments
 from sanderling.config.secret_values import ADVICE, find_visible_secrets
@@ -52,10 +52,7 @@ def run_command(argv: Sequence[str]) -> int:
             signal.signal(
                 signal.SIGTERM, signal.default_int_handler
             )  # treat SIGTERM as Ctrl-C until the crawl installs its handler
-        for flag in dict.fromkeys(find_visible_secrets(argv)):
-            print_message(
-                call, f"warning: other users of this machine can see the secret of {flag}; give {ADVICE[flag]}"
-            )
+        warn_about_secrets(call, argv)
         code = int(module.run(call))
         sys.stdout.flush()
         return code
@@ -87,6 +84,12 @@ def run_command(argv: Sequence[str]) -> int:
         why = "the disk is full" if error.errno == errno.ENOSPC else "disk I/O error"
         print(f"sanderling: output could not be written: {why}", file=sys.stderr)
         return EXIT_DISK_FULL
+
+
+def warn_about_secrets(call: CommandCall, argv: Sequence[str]) -> None:
+    for flag in dict.fromkeys(find_visible_secrets(argv)):
+        advice = f"give {ADVICE[flag]}"
+        print_message(call, f"warning: other users of this machine can see the secret of {flag}; {advice}")
 
 
 def is_memory_shortage(error: BaseException) -> bool:

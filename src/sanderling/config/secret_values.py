@@ -39,7 +39,7 @@ def read_secret(text: str, place: str) -> str:
 
 def read_secret_header(header: str) -> str:
     """Return a `Name: value` header whose value may be given by place."""
-    name, colon, value = header.partition(":")
+    name, _, value = header.partition(":")
     return f"{name}: {read_secret(value.strip(), f'--header {name}')}" if SECRET_PLACE.match(value.strip()) else header
 
 

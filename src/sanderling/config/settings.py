@@ -97,11 +97,10 @@ class HttpSettings(Struct, frozen=True):
     timeout: Annotated[Seconds, Meta(description="timeout of a request (default 60)")] = 60.0
     proxy: Annotated[Text, Meta(description="proxy server, e.g. http://127.0.0.1:3128 or socks5://...")] = ""
     header: Annotated[
-        Texts, Meta(description='extra request header, "Name: value", a secret as env:NAME (repeatable)')
+        Texts, Meta(description='extra request header, "Name: value" or "Name: env:NAME" (repeatable)')
     ] = ()
     basic_auth: Annotated[
-        Texts,
-        Meta(description="HTTP Basic login, HOST=env:NAME or HOST=file:PATH; it holds USER:PASSWORD (repeatable)"),
+        Texts, Meta(description="USER:PASSWORD, as HOST=env:NAME or HOST=file:PATH (repeatable)")
     ] = ()
     bearer: Annotated[Texts, Meta(description="token of a host, HOST=env:NAME or HOST=file:PATH (repeatable)")] = ()
     cookies: Annotated[Switch, Meta(description="store and send cookies during a crawl (default off)")] = False
