@@ -14,14 +14,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.lib.form_applications import APPLICATIONS, FormApplication, build_packages
+from benchmarks.lib.form_applications_held_out import HELD_OUT_APPLICATIONS, PostedSearch
 from benchmarks.lib.form_databases import DEVELOPMENT, HELD_OUT, FormSite, build_records
 
 from sanderling.cli import main as run_command
 
 SEED = 41
+RECORD_PAGES = r"/(record|package|maintainer|shop\.php|bekanntmachung|firma|car|item|thumb)\b|/object/\d+$"
 SETS: dict[str, Callable[[], list[FormSite | FormApplication]]] = {
     "handlers": lambda: [kind(build_records(SEED)) for kind in DEVELOPMENT],
     "repaired": lambda: [kind(build_records(SEED)) for kind in HELD_OUT],
+    "held-out": lambda: [kind(build_packages()) for kind in HELD_OUT_APPLICATIONS],
     "applications": lambda: [kind(build_packages()) for kind in APPLICATIONS],
 }
 
@@ -51,16 +54,9 @@ def cover_records(site: FormSite | FormApplication) -> list[int]:
 
 def measure_site(site: FormSite | FormApplication, limit: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="forms-") as folder, site:
-        arguments = [
-            "--forms",
-            "search",
-            "--form-limit",
-            str(limit),
-            "--exclude",
-            "/(record|package|maintainer|shop.php|bekanntmachung)\\b",
-            "--repeat-limit",
-            "0",
-        ]
+        arguments = ["--forms", "search", "--form-limit", str(limit), "--exclude", RECORD_PAGES, "--repeat-limit", "0"]
+        if isinstance(site, PostedSearch):
+            arguments += ["--recipe", site.write_recipe(Path(folder))]
         options = ["--allow-private", "--delay", "0", "--workers", "1", "--quiet", "--no-index", "--no-sitemaps"]
         run_command(["crawl", site.root + "/", *arguments, *options, *site.options, "-C", str(Path(folder) / "c")])
     reached: set[int] = set()

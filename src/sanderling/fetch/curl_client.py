@@ -16,6 +16,7 @@ from sanderling.fetch.curl_transfer import (
     READ_BUFFER_BYTES,
     CurlTransfer,
     SharedTransferState,
+    get_http_version,
 )
 from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.transport import FetchRequest, FetchResponse, HostEndpoint
@@ -89,7 +90,6 @@ def serialize_recorded_headers(headers: list[bytes]) -> tuple[bool, bytes]:
 
 def build_curl_options(settings: FetchSettings, headers: list[bytes]) -> list[tuple[int, Any]]:
     """Return the options that are set once on every curl handle."""
-    version = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
         (pycurl.NOSIGNAL, 1),
         (pycurl.FOLLOWLOCATION, 0),  # the coordinator decides about redirects
@@ -98,7 +98,7 @@ def build_curl_options(settings: FetchSettings, headers: list[bytes]) -> list[tu
         (pycurl.HTTPHEADER, headers),
         (pycurl.USERAGENT, settings.user_agent.encode()),  # for CONNECT requests to proxies
         (pycurl.HTTP_CONTENT_DECODING, 0),  # the archive stores raw bytes; http/decoding.py decodes with a limit
-        (pycurl.HTTP_VERSION, version),
+        (pycurl.HTTP_VERSION, get_http_version(settings)),
         (pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000)),
         (pycurl.LOW_SPEED_LIMIT, MIN_BYTES_PER_SECOND),
         (pycurl.LOW_SPEED_TIME, max(1, round(settings.idle_timeout))),

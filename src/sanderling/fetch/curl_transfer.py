@@ -1,7 +1,9 @@
 """Reusable curl handle with its buffers, size limits, and address guard."""
 
+import re
 import socket
 import time
+from enum import Enum
 from typing import Any
 
 import pycurl
@@ -20,11 +22,47 @@ SMALL_BODY_BYTES = 1024 * 1024  # smaller bodies are not aborted when the buffer
 ABORT_TRANSFER = 0  # return value of a curl callback
 
 
+HTTP3_FEATURE = 1 << 25  # CURL_VERSION_HTTP3
+H3_OFFER = re.compile(rb'(?<![\w-])h3="?:(\d{1,5})').finditer  # Alt-Svc (RFC 7838); with a host name it is no match
+MAX_HTTP3_ENDPOINTS = 10_000
+
+
+def has_http3() -> bool:
+    """Return whether libcurl was compiled with HTTP/3."""
+    return bool(pycurl.version_info()[4] & HTTP3_FEATURE) and hasattr(pycurl, "CURL_HTTP_VERSION_3")
+
+
+def can_use_http3(settings: FetchSettings) -> bool:
+    return settings.http2 and not settings.proxy and has_http3()
+
+
+def get_http_version(settings: FetchSettings) -> int:
+    """Return the version of a first request: HTTP/2 if the server offers it over TLS."""
+    version: int = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
+    return version
+
+
+class Http3(Enum):
+    """What is known of HTTP/3 at a host and port."""
+
+    UNKNOWN = 0
+    OFFERED = 1
+    USED = 2
+    UNREACHABLE = 3
+
+
+HTTP3_VERSIONS = {
+    Http3.OFFERED: getattr(pycurl, "CURL_HTTP_VERSION_3", 0),
+    Http3.USED: getattr(pycurl, "CURL_HTTP_VERSION_3ONLY", 0),  # else an idle TCP connection would be used again
+}
+
+
 class SharedTransferState:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes  # of all bodies in flight
         self.buffered_bytes = 0
         self.stale_endpoints: set[str] = set()  # host:port entries to remove from curl's DNS cache
+        self.http3_endpoints: dict[str, Http3] = {}  # by host:port
 
 
 class CurlTransfer:
@@ -37,6 +75,7 @@ class CurlTransfer:
         self.request_headers: tuple[bytes, ...] = ()  # in addition to those of the crawl
         self.method = "GET"
         self.uses_fresh_connection = False
+        self.http_version = get_http_version(settings)
         self.sockets: list[socket.socket] = []
         self.has_request_target = False
         self.curl = pycurl.Curl()
@@ -74,9 +113,15 @@ class CurlTransfer:
             curl.setopt(pycurl.HTTPHEADER, [*kept, *request_headers])
         if request.method != self.method or request.method == "POST":
             self._set_method(request)
-        if request.uses_fresh_connection != self.uses_fresh_connection:
-            self.uses_fresh_connection = request.uses_fresh_connection
-            curl.setopt(pycurl.FRESH_CONNECT, request.uses_fresh_connection)
+        http3 = self.shared.http3_endpoints.get(request.endpoint.host_port, Http3.UNKNOWN)
+        uses_fresh_connection = request.uses_fresh_connection or http3 is Http3.OFFERED
+        if uses_fresh_connection != self.uses_fresh_connection:
+            self.uses_fresh_connection = uses_fresh_connection
+            curl.setopt(pycurl.FRESH_CONNECT, uses_fresh_connection)
+        version = HTTP3_VERSIONS.get(http3) or get_http_version(self.settings)
+        if version != self.http_version:
+            self.http_version = version
+            curl.setopt(pycurl.HTTP_VERSION, version)
         curl.setopt(pycurl.URL, request.url)
         if self.has_request_target or "%" in request.url:
             self._set_request_target(request.url)
@@ -169,6 +214,7 @@ class CurlTransfer:
             reason, detail = Reason.PRIVATE_ADDRESS, f"{self.refused_address} is not a public address"
         if detail and self.settings.proxy:
             detail = redact_address_password(detail, self.settings.proxy)
+        self._update_http3()
         is_truncated = reason is Reason.TOO_LARGE and self.request.truncates_body
         response = FetchResponse(
             self.request,
@@ -186,6 +232,23 @@ class CurlTransfer:
         )
         self.chunks, self.head_lines = [], []
         return response
+
+    def _update_http3(self) -> None:
+        """Remember whether the server offers HTTP/3 at its own host and port; other places are not pinned, and ignored.
+
+        At the first request, curl tries QUIC and TCP; from then on, what worked is used.
+        """
+        endpoint, known = self.request.endpoint, self.shared.http3_endpoints
+        state = known.get(endpoint.host_port, Http3.UNKNOWN)
+        is_http3 = bool(self.head_lines) and self.head_lines[0].startswith(b"HTTP/3")
+        if state in (Http3.OFFERED, Http3.USED):
+            known[endpoint.host_port] = Http3.USED if is_http3 else Http3.UNREACHABLE
+        elif state is Http3.UNKNOWN and endpoint.host.startswith("https:") and can_use_http3(self.settings):
+            offers = b" ".join(line for line in self.head_lines if line[:8].lower() == b"alt-svc:")
+            if any(match[1] == str(endpoint.port).encode() for match in H3_OFFER(offers)):
+                if len(known) >= MAX_HTTP3_ENDPOINTS:
+                    known.clear()
+                known[endpoint.host_port] = Http3.OFFERED
 
     def close(self) -> None:
         self.curl.close()
