@@ -9,7 +9,8 @@ from typing import NamedTuple
 import pycurl
 import pytest
 import trustme
-from aioquic.asyncio import QuicConnectionProtocol, serve
+from aioquic.asyncio.protocol import QuicConnectionProtocol
+from aioquic.asyncio.server import serve
 from aioquic.h3.connection import H3Connection
 from aioquic.h3.events import H3Event, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration

@@ -141,15 +141,15 @@ class FormPlan(Struct, array_like=True):
         best: tuple[float, int | None, tuple[str, int]] = (-1.0, None, ("", 0))
         prior = float(self.largest_page) or FIRST_GAIN
         for number, template in enumerate(self.templates):
-            word = ("", 0)
+            word, band = "", 0
             if template.state != OPEN or len(self.runs) >= MAX_RUNS:
                 continue
             if template.kind == "words":
-                gain, *word = words.find_word(template, FIRST_GAIN)
+                gain, word, band = words.find_word(template, FIRST_GAIN)
             else:
                 gain = template.get_yield().estimate(prior)
-            if (template.queue or word[0]) and gain > best[0]:
-                best = (gain, number, (word[0], word[1]))
+            if (template.queue or word) and gain > best[0]:
+                best = (gain, number, (word, band))
         return best
 
     def _start_run(self, number: int, word: tuple[str, int]) -> int:

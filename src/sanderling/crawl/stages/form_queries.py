@@ -164,8 +164,8 @@ class FormQueries(Struct):
     ) -> ResultPage:
         values = sum(plan.add_values(run, form) for form in page.forms)
         if page.records:
-            known = state.count_new_lines(page.records)
-            return ResultPage(len(page.records), known, _hash_content(page.records), page.total, *links.next_address)
+            new = state.count_new_lines(page.records)
+            return ResultPage(len(page.records), new, _hash_content(page.records), page.total, *links.next_address)
         records = state.select_records(links.records)
         known = self.frontier.url_store.get_packed([link.url for link in records])
         new_links = state.count_new_links(records, known)

@@ -14,6 +14,7 @@ from sanderling.api.operations.runs import has_collection
 from sanderling.api.types import FinishReason, ReportedChange
 from sanderling.api.watches import (
     CONDITION_HELP,
+    HubAddress,
     RefreshMode,
     Watch,
     WatchService,
@@ -53,6 +54,7 @@ examples:
   sanderling watch                               run the service until Ctrl-C
   sanderling watch --once                        check what is due, notify, and end (for cron)
   sanderling watch --digest-all 1d --notify mailto://user:password@example.org
+  sanderling watch --websub https://me.example/hooks        hubs announce changes; a proxy forwards to 127.0.0.1:8440
   sanderling watch --list
   sanderling watch --pause lamp                  also --resume, --remove, --test, --history
 """
@@ -97,6 +99,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", metavar="DAYS", help="check only on these days, e.g. mon-fri or sat,sun")
     parser.add_argument("--hours", metavar="HH:MM-HH:MM", help="check only in these hours (several: with commas)")
     parser.add_argument("--timezone", metavar="ZONE", help="time zone of --hours, e.g. Europe/Berlin (default UTC)")
+    parser.add_argument(
+        "--websub",
+        metavar="URL",
+        help="address at which WebSub hubs reach this service: subscribe to the hubs of watched pages and feeds",
+    )
+    parser.add_argument(
+        "--websub-listen", metavar="HOST:PORT", help="where to listen for hubs (default 127.0.0.1:8440)"
+    )  # fmt: skip
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--once", action="store_true", help="check what is due once, send notifications, and end")
     modes.add_argument("--list", action="store_true", help="list the watches")
@@ -210,7 +220,7 @@ def _send_test(store: WatchStore, watch: Watch) -> int:
 
 def _run_service(call: CommandCall) -> int:
     request = load_request(call) if has_collection(call.collection) else build_request(call)
-    service = WatchService(call.collection, request, partial(_print_event, call))
+    service = WatchService(call.collection, request, partial(_print_event, call), hubs=_parse_hub_address(call))
     count = len(service.watches)
     if not call.args.once:
         print_message(call, f"{count} watch{'' if count == 1 else 'es'}; Ctrl-C ends the service")
@@ -219,6 +229,23 @@ def _run_service(call: CommandCall) -> int:
         RefreshMode.ONCE if call.args.once else RefreshMode.CONTINUOUS, on_start=partial(prepare_run, call)
     )
     return EXIT_CODE_BY_FINISH[FinishReason(summary.finish_reason)]
+
+
+def _parse_hub_address(call: CommandCall) -> HubAddress | None:
+    """Return where hubs reach the service. None: no hub is subscribed to."""
+    url, listen = call.args.websub, call.args.websub_listen
+    if not url:
+        if listen:
+            raise UsageError("--websub-listen needs --websub URL, the address at which hubs reach this machine")
+        return None
+    if call.args.once:
+        raise UsageError("--websub needs the service to run: leave out --once")
+    if not url.startswith(("http://", "https://")) or "?" in url or "#" in url:
+        raise UsageError(f"--websub {url}: write an address such as https://me.example/websub")
+    host, colon, port = (listen or "127.0.0.1:8440").rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise UsageError(f"--websub-listen {listen}: write HOST:PORT, for example 127.0.0.1:8440")
+    return HubAddress(url, host, int(port))
 
 
 def _print_event(call: CommandCall, watch: Watch, event: ReportedChange) -> None:
