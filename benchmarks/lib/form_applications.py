@@ -130,7 +130,7 @@ def list_options(values: Iterable[str], chosen: str = "", first: str = "-- all -
 
 
 class PackageSearch(FormApplication):
-    """Full-text search (AND, by relevance), with a list; facets beside the results; 250 results, 25 a page."""
+    """Full-text search (AND, by relevance), with a list; facets in a side bar; 250 results, 25 a page."""
 
     name = "full text and list"
     page_size, cap = 25, 250

@@ -1,6 +1,6 @@
 """Form databases that no rule of the planner was chosen on: other makes than `form_applications`.
 
-Run them only to measure. What a run shows must be told as a figure "at first sight", also after a repair.
+Run them only to measure. Report the first run as "at first sight", also after a repair.
 """
 
 import base64

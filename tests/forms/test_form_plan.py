@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from sanderling.forms.form_plan import FormPlan
+from sanderling.forms.query_refinement import add_dependent_values
 from sanderling.forms.query_runs import ResultPage
 from sanderling.forms.query_words import WordTable
 from sanderling.html.form_fields import FormField, PageForm
@@ -84,7 +85,7 @@ def test_values_that_depend_on_another_field_are_learned() -> None:
         run = plan.runs[number]
         pairs = dict(plan.list_pairs(run))
         offered = [fields[0], FormField("town", "choice", ["", *towns.get(pairs["region"], [])], "")]
-        values = plan.add_values(run, PageForm("https://a.test/s", "get", offered))
+        values = add_dependent_values(plan.templates, run, plan.form, PageForm("https://a.test/s", "get", offered))
         found = {pairs["town"]} - {""} - reached
         reached |= found
         signature = hash((tuple(found), pairs["region"] if values else ""))

@@ -20,8 +20,8 @@ from sanderling.cli import main
 from sanderling.clock import system_clock
 from sanderling.errors import UsageError
 from sanderling.fetch.fetch_settings import FetchSettings
-from sanderling.monitor.websub import Subscriber, verify_signature
-from sanderling.monitor.websub_hubs import Topic, find_topic
+from sanderling.monitor.websub import HubAddress, Subscriber, verify_signature
+from sanderling.monitor.websub_hubs import HubTopic, find_topic
 from sanderling.warc.records import RecordLocation
 from sanderling.warc.warc_reader import StoredRecord
 
@@ -94,7 +94,7 @@ def hub() -> Iterator[Hub]:
 
 @pytest.fixture
 def subscriber() -> Iterator[Subscriber]:
-    found = Subscriber("http://127.0.0.1:0/", ("127.0.0.1", 0), LOCAL, system_clock)
+    found = Subscriber(HubAddress("http://127.0.0.1:0/", port=0), LOCAL, system_clock)
     found.callback = f"http://127.0.0.1:{found.server.server_port}/hooks"
     found.start()
     yield found
@@ -117,23 +117,23 @@ def build_record(body: bytes, *links: str) -> StoredRecord:
     [
         (
             build_record(b"", '<https://hub.test/>; rel="hub", </feed>; rel=self'),
-            Topic("https://a.test/feed", ("https://hub.test/",)),
+            HubTopic("https://a.test/feed", ("https://hub.test/",)),
         ),
         (
             build_record(b'<feed><atom:link rel="hub" href="https://hub.test/x"/><link rel=self href="/f.xml"/>'),
-            Topic("https://a.test/f.xml", ("https://hub.test/x",)),
+            HubTopic("https://a.test/f.xml", ("https://hub.test/x",)),
         ),
-        (build_record(b"<html><head><link href='//h.test/' rel='alternate hub'>"), Topic("https://a.test/p", ("https://h.test/",))),
+        (build_record(b"<html><head><link href='//h.test/' rel='alternate hub'>"), HubTopic("https://a.test/p", ("https://h.test/",))),
         (
             build_record(b'{"version": "1", "hubs": [{"type": "WebSub", "url": "https://h.test/"}]}'),
-            Topic("https://a.test/p", ("https://h.test/",)),
+            HubTopic("https://a.test/p", ("https://h.test/",)),
         ),
         (build_record(b"", "<https://hub.test/>; rel=hub", "<https://b.test/feed>; rel=self"), None),
         (build_record(b"<p>no hub</p><link rel=stylesheet href=x>"), None),
         (build_record(b'{"hubs": 7}'), None),
     ],
 )  # fmt: skip
-def test_hubs_are_found(record: StoredRecord, expected: Topic | None) -> None:
+def test_hubs_are_found(record: StoredRecord, expected: HubTopic | None) -> None:
     assert find_topic("https://a.test/p", record) == expected
 
 
@@ -145,8 +145,8 @@ def test_signatures() -> None:
 
 
 def test_subscription_is_verified_and_signed_pages_are_announced(hub: Hub, subscriber: Subscriber) -> None:
-    subscriber.add_topic(Topic(TOPIC, (hub.url,)))
-    subscriber.add_topic(Topic(TOPIC, (hub.url,)))
+    subscriber.add_topic(HubTopic(TOPIC, (hub.url,)))
+    subscriber.add_topic(HubTopic(TOPIC, (hub.url,)))
     wait_for(lambda: hub.subscriptions)
     assert len(subscriber.subscriptions) == 1
     feed = b"<rss version='2.0'><channel>" + b"".join(
@@ -167,7 +167,7 @@ def test_subscription_is_verified_and_signed_pages_are_announced(hub: Hub, subsc
 
 
 def test_requests_of_strangers_are_not_verified(hub: Hub, subscriber: Subscriber) -> None:
-    subscriber.add_topic(Topic(TOPIC, (hub.url,)))
+    subscriber.add_topic(HubTopic(TOPIC, (hub.url,)))
     wait_for(lambda: hub.subscriptions)
     asked = hub.subscriptions[TOPIC]
     for changed in ({"mode": "unsubscribe"}, {"topic": "http://other.test/"}, {"callback": subscriber.callback + "/x"}):
@@ -182,9 +182,9 @@ def test_requests_of_strangers_are_not_verified(hub: Hub, subscriber: Subscriber
 
 
 def test_hub_at_a_private_address_is_not_asked(hub: Hub) -> None:
-    subscriber = Subscriber("http://127.0.0.1:0/", ("127.0.0.1", 0), FetchSettings(), system_clock)
+    subscriber = Subscriber(HubAddress("http://127.0.0.1:0/", port=0), FetchSettings(), system_clock)
     subscriber.start()
-    subscriber.add_topic(Topic(TOPIC, (hub.url,)))
+    subscriber.add_topic(HubTopic(TOPIC, (hub.url,)))
     wait_for(lambda: all(found.failures for found in subscriber.subscriptions.values()))
     subscriber.stop()
     assert hub.subscriptions == {}
@@ -192,7 +192,7 @@ def test_hub_at_a_private_address_is_not_asked(hub: Hub) -> None:
 
 def test_port_in_use_is_an_error(subscriber: Subscriber) -> None:
     with pytest.raises(UsageError, match="cannot listen"):
-        Subscriber("http://a/", ("127.0.0.1", subscriber.server.server_port), LOCAL, system_clock)
+        Subscriber(HubAddress("http://a/", port=subscriber.server.server_port), LOCAL, system_clock)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sanderling.changes.feed import summarize_change
 from sanderling.crawl.refresh import RefreshMode
 from sanderling.crawl.request import parse_seed
-from sanderling.crawl.watch_service import HubAddress, WatchService
+from sanderling.crawl.watch_service import WatchService
 from sanderling.errors import UsageError
 from sanderling.monitor.conditions import HELP as CONDITION_HELP
 from sanderling.monitor.delivery import send_message, validate_target
@@ -26,6 +26,7 @@ from sanderling.monitor.watch_file import (
     parse_interval,
 )
 from sanderling.monitor.watch_store import WatchStore, has_watches
+from sanderling.monitor.websub import HubAddress
 
 __all__ = [
     "CONDITION_HELP",

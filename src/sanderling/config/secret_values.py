@@ -43,6 +43,15 @@ def read_secret_header(header: str) -> str:
     return f"{name}: {read_secret(value.strip(), f'--header {name}')}" if SECRET_PLACE.match(value.strip()) else header
 
 
+def read_login(item: str) -> tuple[str, str]:
+    """Return host and USER:PASSWORD of a `HOST=...` item. Raises UsageError without the value."""
+    host, _, place = item.partition("=")
+    login = read_secret(place, "--basic-auth")
+    if ":" not in login:
+        raise UsageError("--basic-auth must have the form HOST=env:NAME or HOST=file:PATH, which holds USER:PASSWORD")
+    return host, login
+
+
 def find_visible_secrets(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the flags whose value is a secret that other users of the machine can see."""
     split = [tuple(text.split("=", 1)) for text in arguments if text.startswith("--") and "=" in text]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sanderling import __version__
 from sanderling.config.loader import suggest_or_list_names
 from sanderling.config.redact import redact_password
-from sanderling.config.secret_values import read_secret, read_secret_header
+from sanderling.config.secret_values import read_login, read_secret, read_secret_header
 from sanderling.config.settings import (
     AUTO_WORKERS,
     AssignmentSettings,
@@ -141,15 +141,8 @@ def build_fetch_settings(request: CrawlRequest) -> FetchSettings:
             f"--proxy: {redact_password(proxy)!r} is not a proxy URL; use http://HOST:PORT or socks5://HOST:PORT"
             " (in a password, write %2F for /, %3F for ? and %23 for #)"
         )
-    basic_auth = {}
-    for item in fetching.basic_auth:
-        host, equals, secret = item.partition("=")
-        if not equals or ":" not in secret:
-            raise UsageError("--basic-auth must have the form HOST=env:NAME, HOST=file:PATH or HOST=USER:PASSWORD")
-        name_of_host = _parse_host("--basic-auth", host, may_show_text=False)
-        basic_auth[name_of_host] = read_secret(secret, f"--basic-auth {name_of_host}")
-        if ":" not in basic_auth[name_of_host]:
-            raise UsageError(f"--basic-auth {name_of_host}: the value has the form USER:PASSWORD")
+    logins = map(read_login, fetching.basic_auth)
+    basic_auth = {_parse_host("--basic-auth", host, may_show_text=False): login for host, login in logins}
     bearer = dict(_parse_token(item) for item in fetching.bearer)
     if not fetching.max_body:
         raise UsageError("--max-body 0 would store no page; leave it out for the default of 20MB")

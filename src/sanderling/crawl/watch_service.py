@@ -4,21 +4,19 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from math import inf
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.coordinator import Coordinator
+from sanderling.crawl.hub_topics import HubTopics
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings
 from sanderling.crawl.stop import CrawlProgress, FinishReason
 from sanderling.crawl.watched_pages import WatchedUrls, add_watched_urls
 from sanderling.db.connection import transaction
-from sanderling.errors import SanderlingError
 from sanderling.frontier.requeue import requeue_pages
 from sanderling.monitor.active_hours import find_next_active_time
 from sanderling.monitor.delivery import Deliverer
@@ -26,27 +24,17 @@ from sanderling.monitor.evaluate import EventHandler, WatchEvaluator
 from sanderling.monitor.outbox import Outbox
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import WatchStore
-from sanderling.monitor.websub import Subscriber
-from sanderling.monitor.websub_hubs import find_topic
+from sanderling.monitor.websub import HubAddress, Subscriber
 from sanderling.revisit.intervals import SHORTEST_INTERVAL, IntervalRule
 from sanderling.storage.collection import open_collection_read_only
-from sanderling.storage.queries import find_gone_pages_before, find_topic_candidates, find_url_id, load_stored_record
+from sanderling.storage.queries import find_gone_pages_before, find_url_id
 from sanderling.urls.normalize import normalize_url
 
 POLL_SECONDS = 0.5
 MAX_BACKOFF_WAIT = 5.0  # seconds that a single check waits for hosts that all back off
-MAX_EXAMINED = 1_000  # pages and feeds whose hubs are looked for
 SLOW_TICK_SECONDS = 30.0  # between checks of active hours and of pages that are gone
 INTERVAL_OWNER = "watches"
 DELIVERY_SECONDS = 60.0  # at most, to send the messages of a single run
-
-
-class HubAddress(Struct, frozen=True):
-    """The address at which WebSub hubs reach the service, and where it listens."""
-
-    url: str
-    host: str = "127.0.0.1"
-    port: int = 8440
 
 
 class WatchService:
@@ -74,7 +62,7 @@ class WatchService:
         self.hubs = hubs
         self.subscriber: Subscriber | None = None
         self.examined_count = -1  # pages fetched when hubs were last looked for
-        self.examined_versions: dict[str, float] = {}  # time of the last visit, by URL, whose hubs are known
+        self.hub_topics = HubTopics(self.folder)
 
     def run(
         self,
@@ -104,7 +92,7 @@ class WatchService:
         monitor = self.monitor
         if self.hubs is not None and mode is RefreshMode.CONTINUOUS:
             settings = build_fetch_settings(self.request)
-            self.subscriber = Subscriber(self.hubs.url, (self.hubs.host, self.hubs.port), settings, self.clock)
+            self.subscriber = Subscriber(self.hubs, settings, self.clock)
             self.subscriber.start()
         try:
             summary = refresh(
@@ -143,7 +131,8 @@ class WatchService:
             self._queue_announced(coordinator, self.subscriber)
             if progress.fetched != self.examined_count and not progress.in_flight:
                 self.examined_count = progress.fetched
-                self._subscribe_to_hubs(self.subscriber)
+                watched = [url for watch in self.watches.values() if not watch.paused for url in watch.urls]
+                self.hub_topics.subscribe(self.subscriber, watched)
         if self.clock() >= self.next_slow_tick:
             self.next_slow_tick = self.clock() + SLOW_TICK_SECONDS
             self._postpone_inactive(coordinator)
@@ -157,18 +146,6 @@ class WatchService:
             with transaction(db):
                 requeue_pages(db, ids)
             coordinator.context.log.write_message(f"hubs announced {len(ids)} known pages of {len(urls)}")
-
-    def _subscribe_to_hubs(self, subscriber: Subscriber) -> None:
-        """Read the hubs of watched pages and of feeds from what is stored since the last time."""
-        with open_collection_read_only(self.folder) as collection:
-            watched = [url for watch in self.watches.values() if not watch.paused for url in watch.urls]
-            for url_id, url, visited_at in find_topic_candidates(collection.db, watched, MAX_EXAMINED):
-                if self.examined_versions.get(url, 0.0) < visited_at:
-                    self.examined_versions[url] = visited_at
-                    with suppress(SanderlingError):  # nothing is stored, or it is damaged
-                        topic = find_topic(url, load_stored_record(collection, url_id, url))
-                        if topic is not None:
-                            subscriber.add_topic(topic)
 
     def _stop_if_backed_off(self, progress: CrawlProgress) -> None:
         """End a single run when all remaining hosts asked to wait: their pages stay due for the next run."""

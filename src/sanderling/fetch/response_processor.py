@@ -120,13 +120,9 @@ class ResponseProcessor:
         )
 
     def _read_body(
-        self,
-        task: FetchTask,
-        response: FetchResponse,
-        headers: HeaderFields,
-        visit_fields: VisitFields,
+        self, task: FetchTask, response: FetchResponse, headers: HeaderFields, visit_fields: VisitFields,
         fetched_at: float,
-    ) -> ResponseClass:
+    ) -> ResponseClass:  # fmt: skip
         """Decode and hash a body; unless unchanged, parse it and pack the records."""
         coding = decode_header(headers.get(b"content-encoding", b""))
         limit = self._settings.get_max_body(task.role)
@@ -152,8 +148,8 @@ class ResponseProcessor:
         if b"link" in headers or b"refresh" in headers:
             self._read_link_headers(response.request.url, headers, visit_fields)
         if not is_html(visit_fields["mime"], body):
-            if self._settings.extracts_forms and visit_fields["mime"].endswith("json"):
-                visit_fields["form_data"] = pack_json_page(body[: self._settings.max_page])
+            is_result = self._settings.extracts_forms and visit_fields["mime"].endswith("json")
+            visit_fields["form_data"] = pack_json_page(body[: self._settings.max_page]) if is_result else b""
             return ResponseClass(Outcome.FETCHED)
         if len(body) > self._settings.max_page:
             return ResponseClass(Outcome.FETCHED, detail=f"not parsed: page has {len(body)} bytes")

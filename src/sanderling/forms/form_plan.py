@@ -7,13 +7,19 @@ quarter are distinct; Madhavan et al. 2008), or if they contain few records that
 many as the longest list of results seen is probably cut off: only such queries are refined by a further field.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice, product
 from math import ceil
 
 from msgspec import Struct, field
 
 from sanderling.forms.form_rules import get_default, is_choice, is_search_box, list_values
+from sanderling.forms.query_refinement import (
+    MAX_DIMENSIONS,
+    MAX_MISSES,
+    MAX_QUERIES,
+    find_refinement,
+)
 from sanderling.forms.query_runs import (
     DONE,
     DROPPED,
@@ -41,13 +47,10 @@ MIN_DISTINCT = 0.25  # share of distinct answers (Madhavan et al. 2008, 4.2)
 RECENT = 8  # requests after which a template without new records is dropped
 WORD_RECENT = 16  # words of several bands are tried in turn
 MIN_RECENT = 2  # of those with new records
-MAX_MISSES = 2  # pages in a row without new records, after which a list of results is left
 CUT_OFF_SHARE = 0.85  # of the longest list: a list at least so long is probably cut off
 TOLERANCE = 1.1  # of numbers of records: pages also have other links
 PART_RESERVE = 1.15  # parts of a range are not equally full
 MAX_PARTS = 16  # of a range whose results are cut off
-MAX_DIMENSIONS = 3  # fields of a template (Madhavan et al. 2008, 4.3)
-MAX_QUERIES = 5_000  # of a template
 MAX_RUNS = 20_000
 MAX_PAGES = 2_000  # of a list of results
 FIRST_GAIN = 10.0  # new records expected of a form that was never queried
@@ -168,7 +171,9 @@ class FormPlan(Struct, array_like=True):
         for number, template in enumerate(self.templates[:count]):
             if template.state == OPEN:
                 template.state = DONE
-                self._refine(number)
+                cut_off = [run for run in self.runs if self._is_cut_off(run)]
+                if found := find_refinement(self.form, self.templates, number, self.runs, cut_off):
+                    self._add_choices(*found)
         if len(self.templates) == count:
             self.state = DONE
 
@@ -219,27 +224,6 @@ class FormPlan(Struct, array_like=True):
         return template.kind == "range" or (
             template.kind == "choices" and len(template.inputs) < min(MAX_DIMENSIONS, choices)
         )
-
-    def add_values(self, run: QueryRun, form: PageForm) -> int:
-        """Queue the values that a page of results offers for this query only, as lists do that depend on another."""
-        if [found.name for found in form.fields] != [found.name for found in self.form.fields] or self.is_recipe:
-            return 0
-        template, count = self.templates[run.template], 0
-        for number, (known, offered) in enumerate(zip(self.form.fields, form.fields, strict=True)):
-            values = (
-                [value for value in list_values(offered) if value not in known.values] if is_choice(offered) else []
-            )
-            if values and number not in run.bindings and len(run.bindings) < MAX_DIMENSIONS:
-                inputs = sorted([*template.inputs, number])
-                target = next((found for found in self.templates if found.inputs == inputs), None)
-                if target is None:
-                    target = QueryTemplate("choices", inputs)
-                    self.templates.append(target)
-                asked = [{**run.bindings, number: value} for value in values]
-                target.queue += [query for query in asked if query not in target.queue][: MAX_QUERIES - target.sent]
-                target.state = OPEN if target.state == DONE else target.state
-                count += len(asked)
-        return count
 
     def record_error(self, run: QueryRun) -> None:
         """Record a request without an answer."""
@@ -301,34 +285,6 @@ class FormPlan(Struct, array_like=True):
         if run.total:
             return self.list_limit > 0 and run.total > TOLERANCE * self.list_limit
         return run.size > 0 and run.size >= CUT_OFF_SHARE * self.longest
-
-    def _refine(self, number: int) -> None:
-        """Add a template with a further field, for the queries of a template that are cut off.
-
-        The field with the fewest values comes first: results that are just short enough cost the fewest requests.
-        """
-        template = self.templates[number]
-        if template.kind not in ("choices", "range", "words") or len(template.inputs) >= MAX_DIMENSIONS:
-            return
-        known = {frozenset(found.inputs) for found in self.templates}
-        single = {t.inputs[0]: n for n, t in enumerate(self.templates) if t.kind == "choices" and len(t.inputs) == 1}
-        cut_off = [run for run in self.runs if self._is_cut_off(run)]
-        parents = [run.bindings for run in cut_off if run.template == number and not run.is_divided]
-        for extra in sorted(single, key=lambda field_number: len(list_values(self.form.fields[field_number]))):
-            if parents and extra not in template.inputs and frozenset((*template.inputs, extra)) not in known:
-                queries = list(self._combine(parents, extra, single[extra], cut_off))
-                self._add_choices([*template.inputs, extra], queries)
-                return
-
-    def _combine(
-        self, parents: Sequence[Bindings], extra: int, template: int, cut_off: Sequence[QueryRun]
-    ) -> Iterator[Bindings]:
-        """Yield the parents with each value of a field, except values whose own results are complete."""
-        complete = {run.bindings[extra] for run in self.runs if run.template == template and run.pages and
-                    run not in cut_off and run.misses < MAX_MISSES}  # fmt: skip
-        values = [value for value in list_values(self.form.fields[extra]) if value not in complete]
-        for value, parent in product(values, parents[: MAX_QUERIES // max(1, len(values))]):
-            yield {**parent, extra: value}
 
     def describe_run(self, run: QueryRun) -> str:
         pairs = [f"{self.form.fields[n].name}={value}" for n, value in sorted(run.bindings.items())]

@@ -23,7 +23,7 @@ from sanderling.fetch.fetch_settings import FetchSettings
 from sanderling.fetch.host_queue import parse_endpoint
 from sanderling.fetch.transport import FetchRequest
 from sanderling.http.head import parse_head
-from sanderling.monitor.websub_hubs import Topic
+from sanderling.monitor.websub_hubs import HubTopic
 from sanderling.urls.normalize import get_host, normalize_url
 
 _log = logging.getLogger(__name__)
@@ -41,6 +41,14 @@ MAX_ANSWER = 100_000  # bytes of a hub
 MAX_CONNECTIONS = 16
 IDLE_SECONDS = 10.0  # of a connection
 DIGESTS = {name: getattr(hashlib, name) for name in ("sha1", "sha256", "sha384", "sha512")}
+
+
+class HubAddress(Struct, frozen=True):
+    """The address at which WebSub hubs reach the service, and where it listens."""
+
+    url: str
+    host: str = "127.0.0.1"
+    port: int = 8440
 
 
 class Subscription(Struct):
@@ -67,8 +75,8 @@ def verify_signature(secret: str, header: str, body: bytes) -> bool:
 class Subscriber:
     """Keeps subscriptions, and serves the address at which hubs verify them and announce changes."""
 
-    def __init__(self, callback: str, address: tuple[str, int], settings: FetchSettings, clock: Clock) -> None:
-        self.callback = callback.rstrip("/")
+    def __init__(self, address: HubAddress, settings: FetchSettings, clock: Clock) -> None:
+        self.callback = address.url.rstrip("/")
         self.settings = settings
         self.clock = clock
         self.lock = threading.Lock()
@@ -77,9 +85,9 @@ class Subscriber:
         self.connections = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self.stopping = threading.Event()
         try:
-            self.server = _CallbackServer(address, _build_handler(self))
+            self.server = _CallbackServer((address.host, address.port), _build_handler(self))
         except OSError as error:
-            raise UsageError(f"cannot listen on {address[0]}:{address[1]}: {error.strerror}") from None
+            raise UsageError(f"cannot listen on {address.host}:{address.port}: {error.strerror}") from None
         self.threads = [threading.Thread(target=self.server.serve_forever, name="websub server", daemon=True),
                         threading.Thread(target=self._send_requests, name="websub", daemon=True)]  # fmt: skip
 
@@ -94,7 +102,7 @@ class Subscriber:
             thread.join()
         self.server.server_close()
 
-    def add_topic(self, topic: Topic) -> None:
+    def add_topic(self, topic: HubTopic) -> None:
         """Subscribe to a topic at its hubs, unless it is known."""
         with self.lock:
             known = {(found.topic, found.hub) for found in self.subscriptions.values()}

@@ -16,21 +16,21 @@ MAX_HUBS = 3  # of a topic are asked
 LINK_TAG = re.compile(r"<(?:\w{1,20}:)?link\b([^<>]{1,2000})>", re.IGNORECASE)
 
 
-class Topic(Struct, frozen=True):
+class HubTopic(Struct, frozen=True):
     """A resource whose changes hubs announce."""
 
     url: str  # its address as the hubs know it
     hubs: tuple[str, ...]
 
 
-def find_topic(url: str, record: StoredRecord) -> Topic | None:
+def find_topic(url: str, record: StoredRecord) -> HubTopic | None:
     """Return the topic of a stored response. None: it names no hub, or its own address is on another host."""
     links = [(name, item.href) for item in parse_link_header(record.get_header("Link")) for name in item.relations]
     if not any(name == "hub" for name, _ in links):
         links = list(_read_links(record.body[:MAX_SCANNED].decode("utf-8", "replace")))
     own = next(_resolve(url, [href for name, href in links if name == "self"]), url)
     hubs = tuple(dict.fromkeys(_resolve(url, [href for name, href in links if name == "hub"])))[:MAX_HUBS]
-    return Topic(own, hubs) if hubs and get_host(own) == get_host(url) else None
+    return HubTopic(own, hubs) if hubs and get_host(own) == get_host(url) else None
 
 
 def _read_links(text: str) -> Iterator[tuple[str, str]]:

@@ -216,15 +216,6 @@ def load_urls(db: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     return found | _load_by_id(db, "SELECT id, url FROM foreign_urls WHERE id", missing) if missing else found
 
 
-def find_topic_candidates(db: Connection, urls: Sequence[str], limit: int) -> list[tuple[int, str, float]]:
-    """Return id, URL and last visit of these pages, and of the feeds of the collection: they may name a hub."""
-    known = [url_id for url in urls[:limit] if (url_id := find_url_id(db, url))]
-    feeds = db.execute("SELECT id FROM urls WHERE role = 'feed' AND state = 'visited' LIMIT ?", (limit,)).fetchall()
-    sql = "SELECT url, max(at) FROM visits WHERE url IN ({}) GROUP BY url"
-    visited = dict(select_by_ids(db, sql, [*known, *(url_id for (url_id,) in feeds)]))
-    return [(url_id, url, visited[url_id]) for url_id, url in load_urls(db, list(visited)).items()]
-
-
 def find_gone_pages_before(db: Connection, url_ids: Sequence[int], before: float) -> list[int]:
     """Return the pages that are gone and were not visited since a time."""
     sql = "SELECT u.id FROM urls AS u JOIN pages AS p ON p.url = u.id WHERE u.state = 'gone' AND u.id IN ({})"

@@ -1,12 +1,12 @@
 """Counts and lists over a whole collection. Like `queries`, these functions read the tables of every package."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sanderling.db.connection import Connection
+from sanderling.db.connection import Connection, select_by_ids
 from sanderling.models import Outcome, Reason, UrlRole, UrlState
-from sanderling.storage.queries import URL_STATE_SQL
+from sanderling.storage.queries import URL_STATE_SQL, find_url_id, load_urls
 from sanderling.urls.dust import DustSample
 from sanderling.warc.records import RecordLocation
 
@@ -256,3 +256,12 @@ def describe_form_query(db: Connection, url_id: int) -> str:
     if row is None:
         return ""
     return f"{row[0]} with {row[1]}" + (f": {row[2]:,} new records" if row[2] >= 0 else "")
+
+
+def find_topic_candidates(db: Connection, urls: Sequence[str], limit: int) -> list[tuple[int, str, float]]:
+    """Return id, URL and last visit of these pages, and of the feeds of the collection: they may name a hub."""
+    known = [url_id for url in urls[:limit] if (url_id := find_url_id(db, url))]
+    feeds = db.execute("SELECT id FROM urls WHERE role = 'feed' AND state = 'visited' LIMIT ?", (limit,)).fetchall()
+    sql = "SELECT url, max(at) FROM visits WHERE url IN ({}) GROUP BY url"
+    visited = dict(select_by_ids(db, sql, [*known, *(url_id for (url_id,) in feeds)]))
+    return [(url_id, url, visited[url_id]) for url_id, url in load_urls(db, list(visited)).items()]

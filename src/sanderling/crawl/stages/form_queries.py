@@ -14,6 +14,7 @@ from sanderling.crawl.stages.visit_batch import VisitBatch
 from sanderling.db.connection import Connection
 from sanderling.forms.form_plan import FormPlan
 from sanderling.forms.form_recipes import FormRecipe
+from sanderling.forms.query_refinement import add_dependent_values
 from sanderling.forms.query_runs import OPEN, SKIPPED, STOPPED, QueryRun, ResultPage
 from sanderling.forms.result_links import ResultLinks, build_query_url, find_total, sort_links
 from sanderling.forms.site_forms import RECIPE, FormQuery, FormStore, SiteForms, hash_text_item
@@ -162,7 +163,11 @@ class FormQueries(Struct):
     def _measure_result(
         self, state: SiteForms, plan: FormPlan, run: QueryRun, page: FormPage, links: ResultLinks
     ) -> ResultPage:
-        values = sum(plan.add_values(run, form) for form in page.forms)
+        values = (
+            0
+            if plan.is_recipe
+            else sum(add_dependent_values(plan.templates, run, plan.form, form) for form in page.forms)
+        )
         if page.records:
             new = state.count_new_lines(page.records)
             return ResultPage(len(page.records), new, _hash_content(page.records), page.total, *links.next_address)
