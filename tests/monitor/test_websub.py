@@ -102,7 +102,7 @@ def subscriber() -> Iterator[Subscriber]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert condition()

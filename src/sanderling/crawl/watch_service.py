@@ -32,6 +32,7 @@ from sanderling.urls.normalize import normalize_url
 
 POLL_SECONDS = 0.5
 MAX_BACKOFF_WAIT = 5.0  # seconds that a single check waits for hosts that all back off
+COMMIT_SECONDS = 2.0  # after a page was fetched until it is stored
 SLOW_TICK_SECONDS = 30.0  # between checks of active hours and of pages that are gone
 INTERVAL_OWNER = "watches"
 DELIVERY_SECONDS = 60.0  # at most, to send the messages of a single run
@@ -62,6 +63,7 @@ class WatchService:
         self.hubs = hubs
         self.subscriber: Subscriber | None = None
         self.examined_count = -1  # pages fetched when hubs were last looked for
+        self.hub_check_at = inf
         self.hub_topics = HubTopics(self.folder)
 
     def run(
@@ -129,8 +131,11 @@ class WatchService:
             self._record_baselines()
         if self.subscriber is not None:
             self._queue_announced(coordinator, self.subscriber)
-            if progress.fetched != self.examined_count and not progress.in_flight:
+            if progress.fetched != self.examined_count or self.clock() >= self.next_slow_tick:
                 self.examined_count = progress.fetched
+                self.hub_check_at = self.clock() + COMMIT_SECONDS
+            if self.hub_check_at <= self.clock() and not progress.in_flight:
+                self.hub_check_at = inf
                 watched = [url for watch in self.watches.values() if not watch.paused for url in watch.urls]
                 self.hub_topics.subscribe(self.subscriber, watched)
         if self.clock() >= self.next_slow_tick:
