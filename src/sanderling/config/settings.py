@@ -148,7 +148,8 @@ class WorkerSettings(Struct, frozen=True):
         Meta(description="divide a new collection by domain into N shards, each with a coordinator and these workers"),
     ] = 0
     engine: Annotated[
-        Literal["processes", "ray"], Meta(description="run workers as local processes or on a Ray cluster")
+        Literal["processes", "ray"],
+        Meta(description="run workers (with --shards: coordinators) as local processes or on a Ray cluster"),
     ] = "processes"
     address: Annotated[
         Text, Meta(description="address of the Ray cluster, e.g. 10.0.0.1:6379 (default: start a local one)")

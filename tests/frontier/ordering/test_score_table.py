@@ -1,5 +1,6 @@
 """Score tables of orderings."""
 
+from sanderling.db.id_range import build_id_range
 from sanderling.frontier.ordering.score_table import INITIAL_SIZE, MAX_GAINS, ScoreTable
 
 
@@ -68,3 +69,12 @@ def test_dump_and_load() -> None:
     assert other[INITIAL_SIZE + 1] == 2.0
     assert other.is_visited(3)
     assert other.mask == table.mask
+
+
+def test_table_of_a_shard_is_as_small_as_without_shards() -> None:
+    table = ScoreTable()
+    first = build_id_range(3).first
+    table.add(first, 1.0)
+    assert len(table.values) == INITIAL_SIZE
+    table.add(first + INITIAL_SIZE, 2.0)
+    assert (table[first], table[first + INITIAL_SIZE], len(table.values)) == (1.0, 2.0, 2 * INITIAL_SIZE)

@@ -30,8 +30,8 @@ class SumTable:
         return (self.values,)
 
     def ensure_size(self, id_: int) -> None:
-        """Grow the arrays for this id, up to `max_size`."""
-        size = self.mask + 1
+        """Grow the arrays for this id, up to `max_size`. Ids of a shard do not begin at 1: their low bits count."""
+        size, id_ = self.mask + 1, id_ & (self.max_size - 1)
         if id_ < size or size >= self.max_size:
             return
         while size <= id_ and size < self.max_size:
