@@ -67,7 +67,11 @@ class ShardSupervisor:
                     self._reconnect(error)
                 time.sleep(POLL_SECONDS)
             self._kill_processes()
-            return self._build_summary()
+            try:
+                return self._build_summary()
+            except DatabaseUnavailable as error:
+                self._reconnect(error)
+                return self._build_summary()
         finally:
             self._kill_processes()
             self.control.close()
