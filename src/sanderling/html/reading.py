@@ -7,6 +7,7 @@ give points to their ancestors, links take them away. Change detection uses `con
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 from turbohtml import Markdown
@@ -46,6 +47,7 @@ INITIAL_SCORES = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6", "th"), -5.0),
 }
 NAME_WEIGHT = 25.0
+MAX_CACHED_NAME = 200  # characters
 MIN_CONTENT_CHARS = 500  # with less, elements that look like boilerplate are kept
 MIN_PARAGRAPH_CHARS = 25
 MAX_ANCESTORS = 5
@@ -110,11 +112,17 @@ def _remove_unlikely(whole: Document | Element) -> None:
     for element in whole.select("[class],[id]"):
         name = f"{element.attr('class') or ''} {element.attr('id') or ''}"
         if (
-            UNLIKELY_NAME(name)
-            and not LIKELY_NAME(name)
+            (_names_boilerplate if len(name) <= MAX_CACHED_NAME else _names_boilerplate.__wrapped__)(name)
             and element.tag not in ("body", "html", "a", "article", "main")
-        ) and element.closest("table,code") is None:
+            and element.closest("table,code") is None
+        ):
             element.decompose()
+
+
+@lru_cache(maxsize=4096)
+def _names_boilerplate(name: str) -> bool:
+    """Return whether class and id name boilerplate. Cached: the pages of a site have the same names."""
+    return UNLIKELY_NAME(name) is not None and LIKELY_NAME(name) is None
 
 
 def _score_ancestors(whole: Document | Element) -> dict[Element, tuple[Element, float]]:
@@ -130,7 +138,8 @@ def _score_ancestors(whole: Document | Element) -> dict[Element, tuple[Element, 
                 points[ancestor] = INITIAL_SCORES.get(ancestor.tag, 0.0) + _weigh_name(ancestor)
             points[ancestor] += score / (1, 2)[level] if level < 2 else score / (level * 3)
     ranked = sorted(points.items(), key=lambda item: -item[1])[:MAX_WEIGHED]
-    return {element: (element, value * (1 - _compute_link_density(element))) for element, value in ranked}
+    link_sizes: dict[Element, float] = {}  # candidates contain each other
+    return {element: (element, value * (1 - _compute_link_density(element, link_sizes))) for element, value in ranked}
 
 
 def _choose_top(scores: Mapping[Element, tuple[Element, float]]) -> tuple[Element, float]:
@@ -179,15 +188,20 @@ def _weigh_name(element: Element) -> float:
     return weight
 
 
-def _compute_link_density(element: Element) -> float:
-    """Return the share of text in links; links within the page count less."""
+def _compute_link_density(element: Element, link_sizes: dict[Element, float] | None = None) -> float:
+    """Return the share of text in links; links within the page count less. `link_sizes`: of elements seen before."""
     length, links = len(element.text), element.select("a")
     if not length or not links:
         return 0.0
     if len(links) > MAX_LINKS:
         return 1.0
-    linked = sum(len(link.text) * (0.3 if (link.attr("href") or "").startswith("#") else 1.0) for link in links)
+    sizes = link_sizes if link_sizes is not None else {}
+    linked = sum([sizes[link] if link in sizes else sizes.setdefault(link, _weigh_link(link)) for link in links])
     return min(1.0, linked / length)
+
+
+def _weigh_link(link: Element) -> float:
+    return len(link.text) * (0.3 if (link.attr("href") or "").startswith("#") else 1.0)
 
 
 def _remove_siblings(
