@@ -46,6 +46,14 @@ def test_stored_page_is_shown(crawled_site: tuple[str, str], capsys: pytest.Capt
     assert "out_of_scope" in capsys.readouterr().err
 
 
+def test_page_that_was_not_rendered_has_no_rendered_version(
+    crawled_site: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, folder = crawled_site
+    assert main(["show", url, "--rendered", "-C", folder]) == 4
+    assert "as it was sent" in capsys.readouterr().err
+
+
 def test_page_confirmed_by_304_is_shown_as_received(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = Page("Caf\u00e9".encode("latin-1"), headers={"Content-Type": "text/plain; charset=iso-8859-1"}, etag=True)
     with Site({"/": words}) as site:

@@ -23,6 +23,7 @@ examples:
   sanderling show https://example.org/ --text
   sanderling show https://example.org/ --markdown           the main content, for language models
   sanderling show https://example.org/ --data               JSON-LD, microdata, OpenGraph as JSON
+  sanderling show https://example.org/ --rendered           after its scripts ran; an error if there is no such version
   sanderling show https://example.org/ --headers
   sanderling show https://example.org/ --screenshot > page.png
   sanderling show https://example.org/ --at 2026-11-01
@@ -38,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--data", action="store_true", help="JSON-LD, microdata, OpenGraph and RDFa as JSON")
     form.add_argument("--headers", action="store_true", help="status and headers")
     form.add_argument("--screenshot", action="store_true", help="the picture taken by crawl --render --screenshots")
+    parser.add_argument("--rendered", action="store_true", help="only a version that a browser rendered")
     parser.add_argument("--at", metavar="TIME", help="the version of this time: 2026-11-15, 7d (ago)")
 
 
@@ -47,6 +49,8 @@ def run(call: CommandCall) -> int:
         key, picture = load_page_screenshot(call.collection, call.args.url, call.args.at or "")
         return print_screenshot(picture, key)
     key, record = load_page_record(call.collection, call.args.url, call.args.at or "")
+    if call.args.rendered and record.record_type != "resource":
+        raise UsageError(f"{key} is stored as it was sent; render it with: sanderling crawl --render always")
     if call.args.data:
         print_json({"url": key, "data": read_data(record, key)})
     elif call.json and call.args.markdown:
