@@ -1,7 +1,9 @@
 """Measure the watch service with many watches: time from a visit to its alert, memory, disk, and processes.
 
-The service is a process of its own and watches pages of 100 loopback hosts; one visit in twenty finds a change, and a
-webhook receives the alerts. With `--speed`, libfaketime makes its clock run faster: 1440 is a day per minute.
+The service is a process of its own and watches pages of 100 loopback hosts; a page changes after twenty intervals, and
+a webhook receives the alerts until the service is stopped. A change that was fetched a minute before the stop, or
+earlier, and has no alert is missing. With `--speed`, libfaketime makes the clock of the service run faster: 1440 is a
+day per minute.
 
 python -m benchmarks.monitor.watch_scale [--watches 10000] [--every 600] [--minutes 12] [--speed 1] [--write]
 """
@@ -39,7 +41,13 @@ def get_host_address(number: int) -> str:
 class LoopbackSite:
     """Pages on the addresses of `HOSTS` hosts, and a webhook on 127.0.0.1; answers from a thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds_per_change: float) -> None:
+        self.seconds_per_change = seconds_per_change
+        self.started_at = time.time()
+        self.stopped_at = 0.0  # later alerts are not counted
+        self.versions: dict[int, int] = {}
+        self.alerted: Counter[int] = Counter()
+        self.changed_at: list[tuple[float, int]] = []
         self.hits: Counter[str] = Counter()
         self.alerts: list[tuple[float, str]] = []  # time of arrival, time of the visit
         self.port = 0
@@ -72,15 +80,26 @@ class LoopbackSite:
         if method == "POST":
             fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
             payload = json.loads(await reader.readexactly(int(fields["content-length"])))
-            self.alerts += [(time.time(), change["seen_at"]) for change in payload["changes"]]
+            if not self.stopped_at:
+                self.alerts += [(time.time(), change["seen_at"]) for change in payload["changes"]]
+                self.alerted.update(int(change["url"].rpartition("/p")[2]) for change in payload["changes"])
             return b"ok"
         if not path.startswith("/p"):
             return b""
         number = int(path[2:])
         self.hits[path] += 1
-        version = (self.hits[path] + number) // VISITS_PER_CHANGE
+        phase = number % VISITS_PER_CHANGE / VISITS_PER_CHANGE
+        version = int((time.time() - self.started_at) / self.seconds_per_change + phase)
+        if self.versions.setdefault(number, version) != version:
+            self.changed_at.append((time.time(), number))
+        self.versions[number] = version
         text = " ".join(WORDS[(number * k + version * k * k) % len(WORDS)] for k in range(1, 60))
         return f"<!doctype html><title>Page {number}</title><main><h1>Page {number}</h1><p>{text}</p></main>".encode()
+
+    def count_missing(self) -> int:
+        """Count the changes that were fetched a minute before the stop or earlier and have no alert."""
+        wanted = Counter(number for at, number in self.changed_at if at < self.stopped_at - 60)
+        return sum((wanted - self.alerted).values())
 
 
 def add_watches(folder: Path, site: LoopbackSite, count: int, every: float) -> None:
@@ -136,7 +155,7 @@ def main() -> None:
     parser.add_argument("--speed", type=int, default=1, help="of the clock of the service")
     parser.add_argument("--write", action="store_true", help="write docs/measurements/benchmarks.md")
     options = parser.parse_args()
-    folder, site = Path(tempfile.mkdtemp()) / "c", LoopbackSite()
+    folder, site = Path(tempfile.mkdtemp()) / "c", LoopbackSite(VISITS_PER_CHANGE * options.every / options.speed)
     add_watches(folder, site, options.watches, options.every)
     command = [sys.executable, "-m", "sanderling", "watch", "-C", str(folder), "--allow-private", "--delay", "0"]
     if options.speed > 1:
@@ -157,13 +176,15 @@ def main() -> None:
             )
             print(lines[-1], file=sys.stderr, flush=True)
     finally:
+        site.stopped_at = time.time()
         service.terminate()
         service.wait(60)
     if options.speed == 1:
         delays = sorted(arrival - datetime.fromisoformat(seen).timestamp() for arrival, seen in site.alerts) or [0.0]
         lines += ["", (
             f"From a visit to its alert: median {median(delays):.1f} s, 99 % {delays[len(delays) * 99 // 100]:.1f} s,"
-            f" longest {delays[-1]:.1f} s (aim 60)."
+            f" longest {delays[-1]:.1f} s (aim 60). {site.count_missing()} of {len(site.changed_at)} changes without an"
+            " alert."
         )]  # fmt: skip
     title = f"{options.watches:,} watches, checked every {options.every:g} s, load average {os.getloadavg()[1]:.0f}."
     with written("watch scale" if options.speed == 1 else "watch month", options.write):

@@ -86,3 +86,14 @@ def build_replacement(page: int, old: str, new: str) -> MinorChange:
     pieces = (DiffPiece(DiffOperation.REMOVED, old), DiffPiece(DiffOperation.ADDED, new))
     event = ReportedChange(f"http://a.test/{page}", 1000.0, 0.0, LINKS, "", 200, (ChangedText("changed", pieces),))
     return MinorChange(1, page, 100 + page, event)
+
+
+def test_page_that_shares_a_change_a_little_later_is_reported_too() -> None:
+    held = MinorChanges()
+    for page in range(6):
+        held.add(build_change(page, "+/contact"))
+    assert len(take_links(held)) == 6
+    held.add(build_change(7, "+/contact"))
+    assert take_links(held, 1300.0) == {7: ["/contact"]}
+    held.add(build_change(8, "+/contact"))
+    assert take_links(held, 2000.0) == {}

@@ -18,7 +18,7 @@ from tests.monitor.conftest import WatchedSite, WebhookServer
 from tests.support.site import Page, Site, html
 
 from sanderling.cli import main
-from sanderling.crawl.watch_service import run_monitor_once
+from sanderling.crawl.monitor_thread import run_monitor_once
 from sanderling.monitor.outbox import Outbox
 from sanderling.monitor.watch_store import WatchStore
 

@@ -1,13 +1,13 @@
 """Compare two bodies for people: paragraphs side by side, word by word, with the signatures of the papers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import zip_longest
 
 from msgspec import Struct
 
 from sanderling.changes.classify import ChangeCounts, PageChange, classify_diff
-from sanderling.changes.fingerprint_diff import BlockAction, BlockChange, diff_fingerprints
+from sanderling.changes.fingerprint_diff import BlockAction, BlockChange, FingerprintDiff, diff_fingerprints
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.paper_signatures import (
     K_PAGE,
@@ -63,6 +63,8 @@ class ComparableVersion(Struct, frozen=True):
     title: str = ""
 
 
+LINK_KINDS = ("links", "main_links")
+ASSET_KINDS = ("images", "main_images", "scripts", "frames")
 REFERENCE_ATTRIBUTES = {"script": "src", "iframe": "src", "link": "href", "video": "src", "audio": "src"}
 
 
@@ -122,8 +124,12 @@ def build_diff_report(
     page_id: int = 0,
     *,
     ascii_only: bool = True,
+    drop_noise: Callable[[FingerprintDiff], FingerprintDiff] | None = None,
 ) -> DiffReport:
-    diff = diff_fingerprints(old.fingerprint, new.fingerprint)
+    """Compare two versions. `drop_noise` removes differences before they are classified."""
+    diff = facts = diff_fingerprints(old.fingerprint, new.fingerprint)
+    if drop_noise is not None:
+        diff = drop_noise(facts)
     rows = sorted(
         (_build_paragraph_diff(block, old, new, ascii_only) for block in diff.blocks), key=lambda row: row.number
     )
@@ -135,9 +141,14 @@ def build_diff_report(
         tuple(rows),
         _compute_page_signature(old, ascii_only),
         _compute_page_signature(new, ascii_only),
-        *_list_changes(old.links, new.links),
-        *_list_changes(old.assets, new.assets),
+        *(_list_changes(old.links, new.links) if _has_kept(LINK_KINDS, facts, diff) else ((), ())),
+        *(_list_changes(old.assets, new.assets) if _has_kept(ASSET_KINDS, facts, diff) else ((), ())),
     )
+
+
+def _has_kept(kinds: Sequence[str], facts: FingerprintDiff, diff: FingerprintDiff) -> bool:
+    """Return whether not all differences of these kinds were noise."""
+    return any(kind in diff.assets for kind in kinds) or not any(kind in facts.assets for kind in kinds)
 
 
 def _compute_page_signature(version: ComparableVersion, ascii_only: bool) -> PaperSignature:

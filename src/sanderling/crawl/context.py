@@ -85,6 +85,8 @@ class RunState(Struct):
         default_factory=dict
     )  # pages whose bytes changed but not their text: previous visit
     loop_fetches: Counter[int] = field(default_factory=Counter)  # by page id: fetches because of a redirect loop
+    control_ids: set[int] = field(default_factory=set)
+    """Pages that are fetched again at once, to learn what varies: their next visit tells nothing about changes."""
     damage_messages: list[str] = field(default_factory=list)  # one sentence per truncated WARC file
 
 

@@ -1,9 +1,7 @@
 """The watch service: a continuous refresh of the watched pages, and a thread that evaluates and notifies."""
 
 import re
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from msgspec.structs import replace
 from sanderling.clock import Clock, system_clock
 from sanderling.crawl.coordinator import Coordinator
 from sanderling.crawl.hub_topics import HubTopics
+from sanderling.crawl.monitor_thread import MonitorThread, run_monitor_once
 from sanderling.crawl.refresh import RefreshMode, RefreshSummary, refresh
 from sanderling.crawl.request import CrawlRequest, build_fetch_settings
 from sanderling.crawl.stop import CrawlProgress, FinishReason
@@ -19,23 +18,20 @@ from sanderling.crawl.watched_pages import WatchedUrls, add_watched_urls
 from sanderling.db.connection import transaction
 from sanderling.frontier.requeue import requeue_pages
 from sanderling.monitor.active_hours import find_next_active_time
-from sanderling.monitor.delivery import Deliverer
-from sanderling.monitor.evaluate import EventHandler, WatchEvaluator
-from sanderling.monitor.outbox import Outbox
+from sanderling.monitor.control_fetches import MAX_CONTROLS
+from sanderling.monitor.evaluate import EventHandler
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import WatchStore
 from sanderling.monitor.websub import HubAddress, Subscriber
 from sanderling.revisit.intervals import SHORTEST_INTERVAL, IntervalRule
-from sanderling.storage.collection import open_collection_read_only
 from sanderling.storage.queries import find_gone_pages_before, find_url_id
 from sanderling.urls.normalize import normalize_url
 
-POLL_SECONDS = 0.5
 MAX_BACKOFF_WAIT = 5.0  # seconds that a single check waits for hosts that all back off
 COMMIT_SECONDS = 2.0  # after a page was fetched until it is stored
 SLOW_TICK_SECONDS = 30.0  # between checks of active hours and of pages that are gone
+CONTROL_RANK = -1e9  # before all other pages
 INTERVAL_OWNER = "watches"
-DELIVERY_SECONDS = 60.0  # at most, to send the messages of a single run
 
 
 class WatchService:
@@ -91,30 +87,50 @@ class WatchService:
 
         if mode is RefreshMode.CONTINUOUS:
             self.monitor = MonitorThread(self.folder, self.on_event, self.clock)
-        monitor = self.monitor
         if self.hubs is not None and mode is RefreshMode.CONTINUOUS:
             settings = build_fetch_settings(self.request)
             self.subscriber = Subscriber(self.hubs, settings, self.clock)
             self.subscriber.start()
         try:
-            summary = refresh(
-                self.folder,
-                self.request,
-                mode,
-                watched=build_watched_urls(self.watches),
-                on_start=start,
-                on_tick=tick,
-                clock=self.clock,
-            )
+            summary = self._refresh(self.request, mode, start, tick)
+            if self.monitor is None:
+                self._evaluate_once(FinishReason(summary.finish_reason), on_start)
         finally:
             if self.subscriber is not None:
                 self.subscriber.stop()
-            if monitor and monitor.ident is not None:
-                monitor.stop()
             self.store.close()
-        if monitor is None:
-            run_monitor_once(self.folder, self.on_event, self.clock)
         return summary
+
+    def _refresh(
+        self,
+        request: CrawlRequest,
+        mode: RefreshMode,
+        on_start: Callable[[Coordinator], None],
+        on_tick: Callable[[CrawlProgress], None] | None = None,
+    ) -> RefreshSummary:
+        urls, clock = build_watched_urls(self.watches), self.clock
+        try:
+            return refresh(self.folder, request, mode, watched=urls, on_start=on_start, on_tick=on_tick, clock=clock)
+        finally:
+            if self.monitor and self.monitor.ident is not None:
+                self.monitor.stop()
+
+    def _evaluate_once(self, finish: FinishReason, on_start: Callable[[Coordinator], None] | None) -> None:
+        """Evaluate the visits of a single run, with the control fetches that they need."""
+        for _ in range(MAX_CONTROLS):
+            run_monitor_once(self.folder, self.on_event, self.clock, is_last=False)
+            requests = self.store.take_control_requests()
+            if not requests or finish is not FinishReason.DONE:
+                break
+
+            def start(coordinator: Coordinator, ids: Iterable[int] = tuple(requests)) -> None:
+                coordinator.context.run.control_ids.update(ids)
+                if on_start:
+                    on_start(coordinator)
+
+            request = replace(self.request, selected=frozenset(requests.values()))
+            finish = FinishReason(self._refresh(request, RefreshMode.ONCE, start).finish_reason)
+        run_monitor_once(self.folder, self.on_event, self.clock)
 
     def _handle_tick(self, progress: CrawlProgress) -> None:
         version, coordinator = self.store.get_version(), self.coordinator
@@ -127,6 +143,8 @@ class WatchService:
             if self.store.have_watches_changed():
                 self.watches = self.store.load_watches()
                 self._apply_watches(coordinator)
+            if self.monitor is not None:
+                self._queue_controls(coordinator)
         if not progress.waiting and not progress.in_flight:
             self._record_baselines()
         if self.subscriber is not None:
@@ -151,6 +169,13 @@ class WatchService:
             with transaction(db):
                 requeue_pages(db, ids)
             coordinator.context.log.write_message(f"hubs announced {len(ids)} known pages of {len(urls)}")
+
+    def _queue_controls(self, coordinator: Coordinator) -> None:
+        """Queue the control fetches that the monitor thread asked for, before all other pages of their hosts."""
+        if requests := self.store.take_control_requests():
+            coordinator.context.run.control_ids.update(requests)
+            with transaction(coordinator.context.db):
+                coordinator.context.frontier.requeue(requests, CONTROL_RANK)
 
     def _stop_if_backed_off(self, progress: CrawlProgress) -> None:
         """End a single run when all remaining hosts asked to wait: their pages stay due for the next run."""
@@ -203,68 +228,6 @@ class WatchService:
                 context.revisit.schedule.postpone(
                     early, opening, f"active hours {watch.days} {watch.hours}".replace("  ", " ")
                 )
-
-
-class MonitorThread(threading.Thread):
-    """Evaluates new visits, builds messages and delivers them, with its own connections."""
-
-    def __init__(self, folder: Path, on_event: EventHandler, clock: Clock) -> None:
-        super().__init__(name="monitor", daemon=True)
-        self.folder = folder
-        self.on_event = on_event
-        self.clock = clock
-        self.stop_event = threading.Event()
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            self._run()
-        except BaseException as error:  # noqa: BLE001 raised again by stop()
-            self.error = error
-
-    def _run(self) -> None:
-        store = WatchStore(self.folder)
-        outbox = Outbox(store)
-        deliverer = Deliverer(outbox, self.clock)
-        with open_collection_read_only(self.folder) as collection:
-            evaluator, version = WatchEvaluator(collection, store, self.on_event), store.get_version()
-            evaluator.start()
-            is_last = False
-            while not is_last:
-                is_last = self.stop_event.wait(POLL_SECONDS)
-                if store.get_version() != version:
-                    version = store.get_version()
-                    if store.have_watches_changed():
-                        evaluator.load_watches()
-                evaluator.evaluate_new_visits()
-                outbox.queue_messages(evaluator.watches, self.clock())
-                deliverer.run_for(POLL_SECONDS)
-        deliverer.close()
-        store.close()
-
-    def stop(self) -> None:
-        """Evaluate the stored visits, then end. Unsent messages are sent by the next run."""
-        self.stop_event.set()
-        self.join()
-        if self.error is not None:
-            raise self.error
-
-
-def run_monitor_once(folder: Path, on_event: EventHandler, clock: Clock = system_clock) -> None:
-    """Evaluate all new visits, and send the messages that are ready."""
-    store = WatchStore(folder)
-    outbox = Outbox(store)
-    deliverer = Deliverer(outbox, clock)
-    with open_collection_read_only(folder) as collection:
-        evaluator = WatchEvaluator(collection, store, on_event, hold_seconds=0.0)
-        evaluator.start()
-        evaluator.evaluate_new_visits()
-        outbox.queue_messages(evaluator.watches, clock())
-    deadline = time.monotonic() + DELIVERY_SECONDS
-    while (deliverer.run_for(POLL_SECONDS) or deliverer.in_flight) and time.monotonic() < deadline:
-        pass
-    deliverer.close()
-    store.close()
 
 
 def build_watched_urls(watches: Mapping[int, Watch]) -> WatchedUrls:

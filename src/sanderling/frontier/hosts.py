@@ -282,12 +282,10 @@ class HostStore:
         self.db.execute("UPDATE hosts SET robots_until = 0 WHERE robots_at > ? AND robots_until > 0", (now,))
 
     def are_all_backed_off(self, until: float) -> bool:
-        """Return whether every host with queued URLs asked to wait (429, 503) until after this time."""
-        sql = (
-            "SELECT 1 FROM hosts WHERE waiting > 0 AND failure_reason = ''"
-            " AND NOT (delay_reason = ? AND next_request_at > ?) LIMIT 1"
-        )
-        return self.db.execute(sql, (Reason.RATE_LIMITED, until)).fetchone() is None
+        """Return whether a host has queued URLs, and every such host asked to wait (429, 503) until after this time."""
+        sql = "SELECT delay_reason, next_request_at FROM hosts WHERE waiting > 0 AND failure_reason = ''"
+        waiting = self.db.execute(sql).fetchall()
+        return bool(waiting) and all(reason == Reason.RATE_LIMITED and at > until for reason, at in waiting)
 
     def get_next_ready_time(self) -> float | None:
         """Return the earliest time at which a host with queued URLs is ready.

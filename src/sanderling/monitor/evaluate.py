@@ -4,26 +4,25 @@ Events and progress are stored in one transaction: after `kill -9` a visit is ev
 once. Error pages, outages and logins are visits without a good version, so nothing is compared with them.
 """
 
+import math
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
 from sanderling.changes.change_groups import MIN_SHARED_PAGES
 from sanderling.changes.change_store import ChangeStore
-from sanderling.changes.changed_text import ChangedText, build_changed_text
-from sanderling.changes.classify import ChangeKind, PageChange
+from sanderling.changes.classify import ChangeKind
 from sanderling.changes.feed import ReportedChange
-from sanderling.changes.noise_model import NoiseModel
-from sanderling.changes.word_diff import DiffOperation, DiffPiece
-from sanderling.content.soft_404 import is_outage_text
 from sanderling.db.connection import transaction
-from sanderling.errors import CollectionError
 from sanderling.models import Outcome
-from sanderling.monitor.conditions import WatchReading, are_conditions_met
+from sanderling.monitor.control_fetches import (
+    CONTROL_SECONDS,
+    load_checked_versions,
+)
 from sanderling.monitor.minor_changes import WINDOW_SECONDS, MinorChange, MinorChanges, is_minor
+from sanderling.monitor.page_evaluator import PageEvaluator, is_away, is_wanted
 from sanderling.monitor.watch import Watch
 from sanderling.monitor.watch_store import PageWatchState, WatchStore
-from sanderling.monitor.watched_version import WatchedVersion, compare_versions, read_watched_version
 from sanderling.storage.catalog import MISSES_UNTIL_GONE
 from sanderling.storage.collection import StoredCollection
 from sanderling.storage.page_history import (
@@ -34,10 +33,6 @@ from sanderling.storage.page_history import (
     load_visits,
     load_visits_after,
 )
-from sanderling.storage.queries import load_titles
-from sanderling.urls.scope import get_site
-from sanderling.warc.records import RecordLocation
-from sanderling.warc.warc_reader import read_record
 
 BATCH_VISITS = 200
 GROUP_SECONDS = 20.0  # a watch of several pages waits so long, to report a shared change once
@@ -63,13 +58,13 @@ class WatchEvaluator:
         self._by_url: dict[str, list[int]] = {}
         self._patterns: list[int] = []
         self._minor_changes = MinorChanges()
-        self._noise_store: ChangeStore | None = None
-        self._noise_models: dict[str, NoiseModel] = {}
+        self.pages = PageEvaluator(collection, store, self.watches)
         self.load_watches()
 
     def load_watches(self) -> None:
         """Load the watches. Call it after they changed."""
-        self.watches = self.store.load_watches()
+        self.watches.clear()
+        self.watches.update(self.store.load_watches())
         self._by_url, self._patterns = {}, []
         for id_, watch in self.watches.items():
             for url in watch.urls:
@@ -87,7 +82,7 @@ class WatchEvaluator:
             with transaction(self.store.db):
                 self.store.save_progress(find_last_visit_id(self.collection.db, last_at), last_at)
 
-    def evaluate_new_visits(self) -> int:
+    def evaluate_new_visits(self, *, reports_shared: bool = True) -> int:
         """Evaluate all visits since the last call. Returns the number of events."""
         count, last_at = 0, 0.0
         while visits := load_visits_after(self.collection.db, self.store.load_progress()[0], BATCH_VISITS):
@@ -97,17 +92,55 @@ class WatchEvaluator:
                     continue  # another process evaluated them
                 for visit in visits:
                     for watch_id in self._find_watches(visit.url):
-                        event = self._evaluate_visit(watch_id, visit, noise)
-                        if event is not None:
-                            events.append((self.watches[watch_id], event))
+                        found = self._evaluate_visit(watch_id, visit, noise)
+                        events += [(self.watches[watch_id], event) for event in found]
+                    self.store.end_control(visit.url_id, visit.at)
+                self.pages.controls.save()
                 self.store.save_progress(visits[-1].id, visits[-1].at)
             for watch, event in events:
                 self.on_event(watch, event)
             count += len(events)
             last_at = visits[-1].at
-        return count + (self._store_shared_changes(last_at) if last_at else 0)
+        return count + (self.report_shared_changes(last_at) if last_at and reports_shared else 0)
 
-    def _store_shared_changes(self, now: float) -> int:
+    def report_unconfirmed(self, now: float, wait: float = CONTROL_SECONDS) -> int:
+        """Report the changes of pages that were not fetched again in time. Returns the number of events."""
+        overdue = self.store.load_overdue_controls(now - wait)
+        if not overdue:
+            return 0
+        noise, events = ChangeStore(self.collection.db), list[tuple[Watch, ReportedChange]]()
+        with transaction(self.store.db):
+            for url_id, url in overdue:
+                for watch_id in self._find_watches(url):
+                    state = self.store.load_state(watch_id, url_id)
+                    found = self._finish_pending(watch_id, url_id, state, noise) if state and state.pending else ()
+                    events += [(self.watches[watch_id], event) for event in found]
+                self.store.end_control(url_id, math.inf)
+            self.pages.controls.save()
+        for watch, event in events:
+            self.on_event(watch, event)
+        return len(events)
+
+    def _finish_pending(
+        self, watch_id: int, url_id: int, state: PageWatchState, noise: ChangeStore
+    ) -> list[ReportedChange]:
+        """Report a change without further control fetches. Returns the event, if it is new."""
+        watch, event = self.watches[watch_id], None
+        found = (load_visit(self.collection.db, id_) for id_ in (state.visit_id, *state.pending))
+        before, *pending = (visit for visit in found if visit is not None)
+        new_state = replace(state, visit_id=state.pending[-1], pending=())
+        old = self.pages.read(before, watch) if before is not None and pending else None
+        new = self.pages.read(pending[-1], watch) if old is not None else None
+        if old is not None and new is not None:
+            checked = load_checked_versions(
+                pending[-1], (old, new), pending[:-1], lambda one: self.pages.read(one, watch)
+            )
+            event, new_state = self.pages.check(watch_id, before, checked, (state, new_state), noise, may_wait=False)
+        self.store.save_state(watch_id, url_id, new_state)
+        stored = self._store_event(watch_id, pending[-1], event) if event is not None else None
+        return [stored] if stored is not None else []
+
+    def report_shared_changes(self, now: float) -> int:
         """Store changes outside the main content that several pages share. Returns their number."""
         shared = [one for one in self._minor_changes.take_shared(now) if one.watch_id in self.watches]
         ready_at = {one.watch_id: now + max(self.watches[one.watch_id].digest, self.hold_seconds) for one in shared}
@@ -127,29 +160,55 @@ class WatchEvaluator:
     def _find_watches(self, url: str) -> Iterable[int]:
         return [*self._by_url.get(url, ()), *(id_ for id_ in self._patterns if self.watches[id_].matches(url))]
 
-    def _evaluate_visit(self, watch_id: int, visit: StoredVisit, noise: ChangeStore) -> ReportedChange | None:
-        watch = self.watches[watch_id]
+    def _evaluate_visit(self, watch_id: int, visit: StoredVisit, noise: ChangeStore) -> list[ReportedChange]:
+        """Evaluate a visit for a watch. Returns its events; the first may be of an earlier visit."""
+        watch, events = self.watches[watch_id], list[ReportedChange]()
         if visit.at < watch.added_at:
-            return None
+            return []
         state = self.store.load_state(watch_id, visit.url_id)
-        event, new_state = None, state
-        if visit.outcome == Outcome.FETCHED and 200 <= visit.status < 300 and visit.length:
-            event, new_state = self._evaluate_body(watch_id, visit, state, noise)
-            if state is not None and new_state is not None and _is_away(state) and not _is_away(new_state):
-                returned = self._build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
-                event = _merge_events(returned, event) if event else returned
-        elif visit.outcome == Outcome.NOT_MODIFIED and state is not None and _is_away(state):
-            event = self._build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
-            new_state = replace(state, is_gone=False, is_moved=False)
-        elif state is not None and visit.outcome == Outcome.GONE and not state.is_gone and self._is_gone(visit):
-            event = self._build_lifecycle_event(visit, ChangeKind.GONE, "the page is gone")
-            new_state = replace(state, is_gone=True)
-        elif state is not None and visit.outcome == Outcome.REDIRECT and not state.is_moved:
-            event = self._build_lifecycle_event(visit, ChangeKind.MOVED, "the page redirects elsewhere")
-            new_state = replace(state, is_moved=True)
+        if state is not None and state.pending and not self._is_control(visit, state):
+            events = self._finish_pending(watch_id, visit.url_id, state, noise)
+            state = self.store.load_state(watch_id, visit.url_id)
+        event, new_state = self._evaluate_outcome(watch_id, visit, state, noise)
         if new_state is not None and new_state != state:
             self.store.save_state(watch_id, visit.url_id, new_state)
-        if event is None or watch.paused or not _is_wanted(watch, event):
+        stored = self._store_event(watch_id, visit, event) if event is not None else None
+        return [*events, stored] if stored is not None else events
+
+    def _is_control(self, visit: StoredVisit, state: PageWatchState) -> bool:
+        """Return whether a visit shows the page of the last visit again."""
+        last = load_visit(self.collection.db, state.pending[-1])
+        is_page = visit.outcome == Outcome.NOT_MODIFIED or (visit.outcome == Outcome.FETCHED and visit.status < 300)
+        return is_page and last is not None and visit.at - last.at <= CONTROL_SECONDS
+
+    def _evaluate_outcome(
+        self, watch_id: int, visit: StoredVisit, state: PageWatchState | None, noise: ChangeStore
+    ) -> tuple[ReportedChange | None, PageWatchState | None]:
+        event, new_state = None, state
+        if state is not None and visit.outcome == Outcome.NOT_MODIFIED and (state.pending or state.awaits_baseline):
+            last = load_last_body_visit(self.collection.db, visit.url_id, visit.id)
+            if last is not None:
+                event, new_state = self.pages.evaluate_body(watch_id, replace(last, at=visit.at), state, noise)
+        elif visit.outcome == Outcome.FETCHED and 200 <= visit.status < 300 and visit.length:
+            event, new_state = self.pages.evaluate_body(watch_id, visit, state, noise)
+            if state is not None and new_state is not None and is_away(state) and not is_away(new_state):
+                returned = self.pages.build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
+                event = _merge_events(returned, event) if event else returned
+        elif visit.outcome == Outcome.NOT_MODIFIED and state is not None and is_away(state):
+            event = self.pages.build_lifecycle_event(visit, ChangeKind.RETURNED, RETURNED_REMARK)
+            new_state = replace(state, is_gone=False, is_moved=False)
+        elif state is not None and visit.outcome == Outcome.GONE and not state.is_gone and self._is_gone(visit):
+            event = self.pages.build_lifecycle_event(visit, ChangeKind.GONE, "the page is gone")
+            new_state = replace(state, is_gone=True)
+        elif state is not None and visit.outcome == Outcome.REDIRECT and not state.is_moved:
+            event = self.pages.build_lifecycle_event(visit, ChangeKind.MOVED, "the page redirects elsewhere")
+            new_state = replace(state, is_moved=True)
+        return event, new_state
+
+    def _store_event(self, watch_id: int, visit: StoredVisit, event: ReportedChange) -> ReportedChange | None:
+        """Store an event, or hold it. Returns it if it is new and reported."""
+        watch = self.watches[watch_id]
+        if watch.paused or not is_wanted(watch, event):
             return None
         has_pages = self.store.count_pages(watch_id) >= MIN_SHARED_PAGES
         if watch.includes_boilerplate and is_minor(event.change) and has_pages:
@@ -167,127 +226,8 @@ class WatchEvaluator:
         past = [one.outcome for one in load_visits(self.collection.db, visit.url_id) if one.at <= visit.at]
         return past[-MISSES_UNTIL_GONE:] == [Outcome.GONE] * MISSES_UNTIL_GONE
 
-    def _evaluate_body(
-        self, watch_id: int, visit: StoredVisit, state: PageWatchState | None, noise: ChangeStore
-    ) -> tuple[ReportedChange | None, PageWatchState | None]:
-        watch = self.watches[watch_id]
-        new = self._read(visit, watch)
-        if new is None:
-            return None, state
-        before = (
-            load_visit(self.collection.db, state.visit_id)
-            if state is not None and state.visit_id
-            else load_last_body_visit(self.collection.db, visit.url_id, visit.id)
-        )
-        old = self._read(before, watch) if before is not None else None
-        old_state = state or PageWatchState()
-        if new.is_missing:
-            event = None
-            if old is not None and not old.is_missing and not old_state.is_missing:
-                event = self._build_lifecycle_event(visit, ChangeKind.CONTENT, "the watched part is no longer there")
-            return event, replace(old_state, is_missing=True)
-        if old is not None and not new.is_part and is_outage_text(new.text) and not is_outage_text(old.text):
-            return None, state  # a notice instead of the page; the next version is compared with the last good version
-        new_state = self._record_value(watch_id, visit, old_state, new)
-        if before is None and 0 < watch.baseline_at < visit.at:
-            return self._build_lifecycle_event(visit, ChangeKind.NEW, "a new page"), new_state
-        if old is None or before is None or old.is_missing:
-            return None, new_state
-        # The model has already learned from this visit and others of the run: a banner that came on all pages at once
-        # would be a template. The outbox reports shared changes once.
-        noise_model = self._load_noise_model(noise, get_site(visit.url))
-        found = compare_versions(old, new, noise_model, visit.url_id, include_boilerplate=watch.includes_boilerplate)
-        return self._decide(watch, visit, before, (old, new), found, (old_state, new_state))
-
-    def _load_noise_model(self, noise: ChangeStore, site: str) -> NoiseModel:
-        """Load the noise model of a site, once for each batch of visits."""
-        if self._noise_store is not noise:
-            self._noise_store, self._noise_models = noise, {}
-        if site not in self._noise_models:
-            self._noise_models[site] = noise.load_noise_model(site).without_templates()
-        return self._noise_models[site]
-
-    def _decide(
-        self,
-        watch: Watch,
-        visit: StoredVisit,
-        before: StoredVisit,
-        versions: tuple[WatchedVersion, WatchedVersion],
-        found: tuple[PageChange, tuple[ChangedText, ...]],
-        states: tuple[PageWatchState, PageWatchState],
-    ) -> tuple[ReportedChange | None, PageWatchState]:
-        """Check conditions and significance, and build the event."""
-        (old, new), (change, texts), (old_state, new_state) = versions, found, states
-        if watch.parsed_conditions:
-            readings = (
-                WatchReading(old.text, old.values),
-                WatchReading(new.text, new.values, old_state.low, old_state.high),
-            )
-            if not are_conditions_met(watch.parsed_conditions, *readings, old_state.reported):
-                return None, new_state
-            texts = texts or _describe_values(old, new)
-            change = change if change.is_significant else PageChange((ChangeKind.CONTENT,), 1.0, 1.0)
-        if not change.is_significant or not (texts or set(change.kinds) & set(watch.kinds)):
-            return None, new_state  # a change without text, such as a class, counts only if its kind is asked for
-        if new.values.number is not None:
-            new_state = replace(new_state, reported=new.values.number)
-        return self._build_event(visit, change, texts, before.at), new_state
-
-    def _record_value(
-        self, watch_id: int, visit: StoredVisit, state: PageWatchState, new: WatchedVersion
-    ) -> PageWatchState:
-        number = new.values.number
-        state = replace(state, visit_id=visit.id, is_missing=False, is_gone=False, is_moved=False)
-        if number is None:
-            return state
-        if number != state.number:
-            self.store.add_value(watch_id, visit.url_id, visit.at, number, new.values.unit)
-        return replace(
-            state,
-            number=number,
-            low=number if state.low is None else min(state.low, number),
-            high=number if state.high is None else max(state.high, number),
-            reported=number if state.reported is None else state.reported,
-        )
-
-    def _read(self, visit: StoredVisit, watch: Watch) -> WatchedVersion | None:
-        """Read a version; None if it is damaged or has no text."""
-        try:
-            record = read_record(self.collection.archive_folder, RecordLocation(visit.file, visit.start, visit.length))
-        except CollectionError:
-            return None
-        return read_watched_version(record, watch)
-
-    def _build_event(
-        self, visit: StoredVisit, change: PageChange, texts: tuple[ChangedText, ...], previous_at: float
-    ) -> ReportedChange:
-        title = load_titles(self.collection.db, [visit.url_id]).get(visit.url_id, "")
-        return ReportedChange(visit.url, visit.at, previous_at, change, title, visit.status, texts)
-
-    def _build_lifecycle_event(self, visit: StoredVisit, kind: ChangeKind, remark: str) -> ReportedChange:
-        text = ChangedText("more", (DiffPiece(DiffOperation.SAME, remark),))
-        return self._build_event(visit, PageChange((kind,), 1.0, 1.0), (text,), 0.0)
-
-
-def _is_away(state: PageWatchState) -> bool:
-    return state.is_gone or state.is_moved
-
 
 def _merge_events(first: ReportedChange, second: ReportedChange) -> ReportedChange:
     """Merge two events of a visit."""
     change = replace(second.change, kinds=(*first.change.kinds, *second.change.kinds))
     return replace(second, change=change, texts=(*first.texts, *second.texts))
-
-
-def _describe_values(old: WatchedVersion, new: WatchedVersion) -> tuple[ChangedText, ...]:
-    """Describe a change of values that is in no visible text, such as an availability in structured data."""
-    pairs = [
-        (f"{values.number or ''} {values.unit}".strip() if values.number is not None else "", values.availability)
-        for values in (old.values, new.values)
-    ]
-    return tuple(build_changed_text(a, b) for a, b in zip(*pairs, strict=True) if a != b)
-
-
-def _is_wanted(watch: Watch, event: ReportedChange) -> bool:
-    kinds = {str(kind) for kind in event.change.kinds}
-    return event.change.significance >= watch.min_significance and (not watch.kinds or bool(kinds & set(watch.kinds)))

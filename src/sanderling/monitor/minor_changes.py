@@ -17,6 +17,7 @@ from sanderling.changes.word_diff import DiffOperation
 
 WINDOW_SECONDS = 86_400.0  # in which pages are compared
 SHARED_SHARE = 0.5  # of the pages of a watch that share such a change: links of a pool are on a few pages each
+LATE_SECONDS = 600.0  # after a shared change, pages whose control fetch took longer share it too
 MAX_HELD_TEXTS = 5_000
 Reference = tuple[int, str, str]
 """Watch, label, and text of a paragraph, link or asset."""
@@ -41,6 +42,7 @@ class MinorChanges:
 
     def __init__(self) -> None:
         self._holders: dict[Reference, dict[str, list[MinorChange]]] = {}  # by reference and action
+        self._shared_at: dict[tuple[str, Reference], float] = {}
 
     def add(self, found: MinorChange) -> None:
         """Hold a change until other pages share it."""
@@ -50,13 +52,16 @@ class MinorChanges:
 
     def take_shared(self, now: float) -> list[MinorChange]:
         """Return the changes that enough pages share, each with the shared texts only."""
+        self._shared_at = {key: at for key, at in self._shared_at.items() if at >= now - LATE_SECONDS}
         sharing, shared_keys = self._count_sharing_pages(), dict[tuple[int, int], set[tuple[str, Reference]]]()
         shared: dict[tuple[int, int], MinorChange] = {}
         for key, by_action in list(self._holders.items()):
             least = max(MIN_SHARED_PAGES, SHARED_SHARE * sharing[key[0]])
             for action, found in by_action.items():
-                if len(by_action) > 1 or len({one.url_id for one in found}) < least:
+                is_late = (action, key) in self._shared_at
+                if len(by_action) > 1 or (len({one.url_id for one in found}) < least and not is_late):
                     continue  # a link of a pool, or of few pages
+                self._shared_at.setdefault((action, key), now)
                 for one in found:
                     shared[one.watch_id, one.visit_id] = one
                     shared_keys.setdefault((one.watch_id, one.visit_id), set()).add((action, key))

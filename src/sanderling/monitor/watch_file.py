@@ -83,6 +83,8 @@ def build_watch(table: Mapping[str, Any], now: float) -> Watch:
             values[name] = ",".join(map(str, value))
         else:
             values[name] = parse_interval(name, value) if name in DURATIONS else value
+            if name == "every" and isinstance(value, str) and values[name] <= 0:
+                raise UsageError("every: the interval must be longer than 0; leave it out to follow the changes")
     urls, sites = (tuple(map(_normalize, values.get(name, ()))) for name in ("urls", "sites"))
     values |= {"urls": urls, "sites": sites, "added_at": now}
     if sites and not values.get("pattern"):

@@ -33,6 +33,9 @@ class PageWatchState(Struct, omit_defaults=True):
     is_gone: bool = False
     is_missing: bool = False  # the watched part was not found
     is_moved: bool = False
+    awaits_baseline: bool = False  # the page was stored once
+    pending: tuple[int, ...] = ()  # visits since the last good version whose change is not decided
+    moving: tuple[int, ...] = ()  # places of short changes at the last check
 
 
 class WatchDigest(Struct, frozen=True):
@@ -132,6 +135,42 @@ class WatchStore:
         self.db.execute(
             "INSERT INTO watch_states VALUES (?, ?, ?) ON CONFLICT (watch, url) DO UPDATE SET state = excluded.state",
             (watch_id, url_id, json.encode(state)),
+        )
+
+    # Control fetches
+
+    def request_control(self, url_id: int, url: str, at: float) -> None:
+        """Ask for another fetch of a page."""
+        self.db.execute(
+            "INSERT INTO control_fetches VALUES (?, ?, ?, 0) ON CONFLICT (url)"
+            " DO UPDATE SET at = excluded.at, is_queued = 0",
+            (url_id, url, at),
+        )
+
+    def take_control_requests(self) -> dict[int, str]:
+        """Return id and URL of the pages to fetch again that are not queued yet, and mark them as queued."""
+        rows = self.db.execute("SELECT url, address FROM control_fetches WHERE is_queued = 0").fetchall()
+        if rows:
+            with transaction(self.db):
+                self.db.execute("UPDATE control_fetches SET is_queued = 1 WHERE is_queued = 0")
+        return dict(rows)
+
+    def end_control(self, url_id: int, at: float) -> None:
+        """Forget the request for a page that was visited since."""
+        self.db.execute("DELETE FROM control_fetches WHERE url = ? AND at < ?", (url_id, at))
+
+    def load_overdue_controls(self, before: float) -> list[tuple[int, str]]:
+        """Return id and URL of pages that were not fetched again in time."""
+        return self.db.execute("SELECT url, address FROM control_fetches WHERE at < ?", (before,)).fetchall()
+
+    def load_volatile_places(self, site: str) -> bytes:
+        row = self.db.execute("SELECT state FROM volatile_places WHERE site = ?", (site,)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def save_volatile_places(self, site: str, state: bytes) -> None:
+        self.db.execute(
+            "INSERT INTO volatile_places VALUES (?, ?) ON CONFLICT (site) DO UPDATE SET state = excluded.state",
+            (site, state),
         )
 
     # Values

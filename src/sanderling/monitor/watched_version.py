@@ -1,6 +1,7 @@
 """Read the watched part of a stored version, and compare two versions of it."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import turbohtml
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 
 from sanderling.changes.changed_text import ChangedText, build_changed_text
 from sanderling.changes.classify import BASE_SIGNIFICANCE, ChangeKind, PageChange
+from sanderling.changes.fingerprint_diff import FingerprintDiff
 from sanderling.changes.noise_model import NoiseModel
 from sanderling.changes.render import extract_excerpt
 from sanderling.changes.versions import extract_record_text
@@ -126,6 +128,7 @@ def compare_versions(
     page_id: int,
     *,
     include_boilerplate: bool = False,
+    drop_noise: Callable[[FingerprintDiff], FingerprintDiff] | None = None,
 ) -> tuple[PageChange, tuple[ChangedText, ...]]:
     """Return the change between two versions and its text; without kinds if it is not significant.
 
@@ -134,7 +137,8 @@ def compare_versions(
     if old.comparable is None or new.comparable is None:
         texts = tuple(diff_json(old.data, new.data)) if old.comparable is new.comparable else ()
         return (_build_part_change(), _limit_texts(texts)) if texts else (PageChange(), ())
-    report = build_diff_report(old.comparable, new.comparable, None if new.is_part else noise_model, page_id)
+    model = None if new.is_part else noise_model
+    report = build_diff_report(old.comparable, new.comparable, model, page_id, drop_noise=drop_noise)
     if not new.is_part:
         change = _add_boilerplate(report.change) if include_boilerplate else report.change
         return change, extract_excerpt(report, change, MAX_SHOWN_TEXTS, include_boilerplate=include_boilerplate)

@@ -39,6 +39,9 @@ def classify_changes(
         visit, old = item.visit, previous.get(item.visit.id)
         if old is None or visit.role is not UrlRole.PAGE or not (old.is_present or old.is_gone):
             continue
+        if _is_control(visit, context):
+            context.stats.unchanged += 1
+            continue
         site, visual = get_site(visit.url), visit.rendering.visual if visit.rendering is not None else None
         context.log.record_signal(Signal.EXTRACT_PAGE, 1, visit.url)
         is_unchanged = not item.has_changed or context.storage.catalog.is_restored(visit, old)
@@ -73,6 +76,10 @@ def classify_changes(
     context.changes.save_noise_models()
     context.stats.changed += len(changed)
     return changed
+
+
+def _is_control(visit: Visit, context: ChangeServices) -> bool:
+    return visit.id in context.run.control_ids and visit.outcome in (Outcome.FETCHED, Outcome.NOT_MODIFIED)
 
 
 def _find_rendered(previous: Mapping[int, PageState], context: ChangeServices) -> set[int]:
@@ -138,8 +145,15 @@ def schedule_visits(
 ) -> None:
     """Schedule next visits, and score announcements."""
     visited = [
-        item for item in archived_visits if item.visit.role is UrlRole.PAGE and item.visit.outcome in SCHEDULED_OUTCOMES
+        item
+        for item in archived_visits
+        if item.visit.role is UrlRole.PAGE
+        and item.visit.outcome in SCHEDULED_OUTCOMES
+        and not _is_control(item.visit, context)
     ]
+    context.run.control_ids.difference_update(
+        item.visit.id for item in archived_visits if item.visit.outcome != Outcome.RETRY
+    )
     gone = [item.visit.id for item in visited if _is_gone(item.visit, previous.get(item.visit.id))]
     for item in visited:
         _count_visit(item, previous.get(item.visit.id), context)

@@ -32,4 +32,10 @@ MIGRATIONS = [
     """
     UPDATE watches SET definition = CAST(replace(CAST(definition AS TEXT), '"behaviour"', '"behavior"') AS BLOB)
     """,
+    """
+    CREATE TABLE control_fetches (
+        url INTEGER PRIMARY KEY, address TEXT NOT NULL, at REAL NOT NULL, is_queued INTEGER NOT NULL
+    );
+    CREATE TABLE volatile_places (site TEXT PRIMARY KEY, state BLOB NOT NULL)
+    """,
 ]

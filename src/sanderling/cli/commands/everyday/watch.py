@@ -123,6 +123,8 @@ def run(call: CommandCall) -> int:
     args, action = call.args, next((name for name in ACTIONS if getattr(call.args, name)), "")
     if args.digest_all:
         return _set_digest(call)
+    if args.pattern == "":
+        raise UsageError("--pattern is empty; write for example 'example.org/news/*'")
     if args.urls or args.pattern or args.similar:
         return _add_watches(call)
     if given := [name for name in SETTINGS if getattr(args, name)]:

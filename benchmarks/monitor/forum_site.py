@@ -1,7 +1,4 @@
-"""A second site for monitors, not used for fixing: forum, portal in German, blog, and product lists.
-
-It was written before it was measured for the first time, and no rule was changed because of it.
-"""
+"""A forum, a portal in German, a blog, and product lists. Held out until control fetches were made, and then looked at."""
 
 # ruff: noqa: E501  markup is easier to read unbroken
 from random import Random
@@ -22,7 +19,7 @@ SPONSORS = tuple(f"{name.title()} & Sons: {word} supplies since 19{60 + n}" for 
 WEATHER = ("sonnig", "bewölkt", "Regen", "Nebel", "Schauer")
 
 
-class HeldOutSite(ChangingSite):
+class ForumSite(ChangingSite):
     """Four kinds of pages with six pages each."""
 
     priced_pages = range(18, 24)
