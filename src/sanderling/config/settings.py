@@ -158,7 +158,7 @@ class WorkerSettings(Struct, frozen=True):
     store: Annotated[
         Text,
         Meta(
-            description="database of catalog and frontier, postgresql://... or a scheme of a plugin (default: SQLite)"
+            description="database, postgresql://... or a plugin's scheme (default: SQLite); for --shards also several"
         ),
     ] = ""
     archive: Annotated[
