@@ -1,6 +1,7 @@
 """The record of a rule for boilerplate or volatile text. Its examples are its tests.
 
-Examples are in the language files, under `examples` and the name of the rule.
+The rules are in `VOLATILE_RULES` (`volatile/strip.py`) and `BOILERPLATE_RULES` (`rules/inline.py`), their words in the
+language files of `data/`, their examples there under `examples` and the name of the rule.
 """
 
 from collections.abc import Callable

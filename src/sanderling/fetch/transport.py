@@ -1,6 +1,7 @@
 """Transport of the fetch loop: sends requests and returns responses.
 
-A transport only moves bytes, so another one (a browser) can replace curl without touching politeness or robots.txt.
+A transport only moves bytes; politeness and robots.txt are above it. Rendered pages have a fetch loop of their own,
+which uses this transport for all requests of the browser (`workers/browser/rendering_loop.py`).
 """
 
 from collections.abc import Callable

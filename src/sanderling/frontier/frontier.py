@@ -6,7 +6,7 @@
 
 The tables `urls`, `queue`, `leases` and `hosts` are written only in this package. What concerns one part is a method of
 that part (`url_store`, `url_filter`, `queue`, `hosts`); what must stay consistent between parts is a method here. The
-caller holds the transaction.
+caller holds the transaction. Visited pages are queued again when they are due by `crawl/queue_refill.py`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -50,7 +50,9 @@ class UrlQueue:
         self.host_preference = host_preference
         self.quota = quota  # None: no limit per host
         self.can_request: Callable[[str], bool] | None = None  # whether this shard may send requests to an address
-        self.min_rank = -inf  # better URLs are not leased: a crawl at its page limit still fetches page requisites
+        self.min_rank = (
+            -inf
+        )  # URLs with a smaller rank are not leased: at its page limit a crawl fetches only page requisites
         self.isolated_tokens: dict[str, int] = {}  # worker -> lease it fetches with nothing in parallel
 
     def set_migrant_hosts(self, hosts: frozenset[Host]) -> None:

@@ -1,4 +1,7 @@
-"""The interface of revisit policies: learn from a visit, and assess when a page is due at the current price."""
+"""The interface of revisit policies: learn from a visit, and assess when a page is due at the current price.
+
+The policies are listed in `policies/__init__.py`; `classic_policies.py` has short examples.
+"""
 
 import math
 from collections.abc import Callable
