@@ -87,6 +87,7 @@ class RunState(Struct):
     loop_fetches: Counter[int] = field(default_factory=Counter)  # by page id: fetches because of a redirect loop
     control_ids: set[int] = field(default_factory=set)
     """Pages that are fetched again at once, to learn what varies: their next visit tells nothing about changes."""
+    failed_ids: set[int] = field(default_factory=set)  # pages that could not be fetched: a single refresh skips them
     damage_messages: list[str] = field(default_factory=list)  # one sentence per truncated WARC file
 
 

@@ -39,7 +39,6 @@ class QueueRefill:
         self.budget_started_at = now - (compute_saved_seconds(context.db, budget, now) if budget else 0.0)
         self.hosts_reset_at = now
         self.visited_before = math.inf if is_continuous else now  # a single refresh visits each page once
-        self.queued_once: set[int] = set()  # by a single refresh: a page that fails is not due again in it
         self.is_continuous = is_continuous
         self.on_host_intervals = on_host_intervals  # gets the change rate of hosts
 
@@ -68,10 +67,9 @@ class QueueRefill:
         context, limit = self.context, self._compute_allowance(now)
         min_priority = context.revisit.change_lists.min_priority
         rows = context.revisit.schedule.load_due(now, limit, min_priority, self.spends_full_budget, self.visited_before)
-        url_ids = [row.url_id for row in rows if row.url_id not in self.queued_once]
+        failed_ids = frozenset[int]() if self.is_continuous else context.run.failed_ids
+        url_ids = [row.url_id for row in rows if row.url_id not in failed_ids]
         url_ids += context.revisit.change_lists.sample_unnamed_pages(now)[: limit - len(url_ids)]
-        if not self.is_continuous:
-            self.queued_once.update(url_ids)
         return self._drop_url_variants(url_ids, now)
 
     def _drop_url_variants(self, url_ids: list[int], now: float) -> list[int]:

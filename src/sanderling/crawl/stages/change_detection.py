@@ -168,6 +168,7 @@ def schedule_visits(
     )
     for visit in (item.visit for item in archived_visits):
         if visit.outcome in (Outcome.RETRY, Outcome.FAILED) and visit.id in previous:
+            context.run.failed_ids.add(visit.id)
             reason = f"the last fetch failed: {visit.reason}"
             context.revisit.schedule.postpone([visit.id], now + _compute_failure_delay(visit.url, context), reason)
 
