@@ -97,7 +97,7 @@ def test_settings_and_commands_of_other_crawlers_have_a_hint() -> None:
     assert {name for name in arguments.COMMAND_SYNONYMS if name in COMMANDS} == set()
     assert {meant.partition(" ")[0] for meant in arguments.COMMAND_SYNONYMS.values()} <= {*COMMANDS, "--version"}
     meanings = {name for names in loader.SETTING_ALIASES.values() for name in names.split("|")}
-    assert meanings <= {*loader.load_all_settings(), "json", "verbose", "follow"}
+    assert meanings <= {*loader.load_all_settings(), "json", "verbose", "follow", "delete"}
 
 
 def test_command_of_another_crawler_is_answered_with_ours(capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,8 @@ def describe_record(record: StoredRecord) -> dict[str, Any]:
         "uri": record.url,
         "date": record.get_field("WARC-Date"),
         "content_length": record.get_field("Content-Length"),
-        "http_status": str(record.status) if record.status else None,
+        # a document without an HTTP exchange is read as if its status were 200
+        "http_status": str(record.status) if record.status and record.record_type != "resource" else None,
         "digest_ok": record.is_intact,
     }
 

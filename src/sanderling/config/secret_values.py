@@ -10,7 +10,7 @@ from sanderling.config.redact import redact_password
 from sanderling.errors import UsageError
 
 SECRET_PLACE = re.compile(r"(env|file):(.+)", re.DOTALL)
-SECRET_HEADER = re.compile(r"\s*[\w-]*(?:auth|cookie|key|token|secret)[\w-]*\s*:\s*+(?!env:|file:)\S", re.IGNORECASE)
+SECRET_HEADERS = ("auth", "cookie", "key", "token", "secret")  # in the name of the header
 ADVICE = {
     "--basic-auth": "HOST=env:NAME or HOST=file:PATH",
     "--header": "'Name: env:NAME' or 'Name: file:PATH'",
@@ -64,4 +64,8 @@ def _is_secret(flag: str, value: str) -> bool:
     if flag == "--basic-auth":
         secret = value.partition("=")[2]
         return ":" in secret and SECRET_PLACE.match(secret) is None
-    return SECRET_HEADER.match(value) is not None if flag == "--header" else redact_password(value) != value
+    if flag == "--header":
+        name, _, content = value.partition(":")
+        is_named = any(word in name.lower() for word in SECRET_HEADERS)
+        return is_named and bool(content.strip()) and SECRET_PLACE.match(content.strip()) is None
+    return redact_password(value) != value
