@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from tests.monitor.conftest import WatchedSite
-from tests.support.site import Page
+from tests.support.site import Page, free_port
 
 from sanderling.cli import main
 from sanderling.clock import system_clock
@@ -210,9 +210,8 @@ def test_invalid_addresses_are_refused(watched: WatchedSite, arguments: list[str
     assert watched(*arguments) == 4
 
 
-def test_announced_page_is_checked_before_its_time(watched: WatchedSite, hub: Hub, subscriber: Subscriber) -> None:
-    subscriber.server.server_close()  # its port is free for the service
-    port = subscriber.server.server_port
+def test_announced_page_is_checked_before_its_time(watched: WatchedSite, hub: Hub) -> None:
+    port = free_port()
     url = f"{watched.site.root}/lamp"
     watched.site.pages["/lamp"] = Page(
         b"<p>A lamp made of brass: 129 EUR", headers={"Content-Type": "text/html", "Link": f'<{hub.url}>; rel="hub"'}
@@ -224,7 +223,7 @@ def test_announced_page_is_checked_before_its_time(watched: WatchedSite, hub: Hu
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         wait_for(lambda: url in hub.subscriptions)
-        wait_for(lambda: watched.site.hits["/lamp"] == 2)  # the first version is fetched twice
+        wait_for(lambda: watched.site.hits["/lamp"] >= 2)  # the first version is fetched twice
         watched.site.pages["/lamp"] = Page(b"<p>A lamp made of brass: 119 EUR")
         assert hub.publish(url, b"changed") == 202
         wait_for(lambda: watched.site.hits["/lamp"] > 3)  # so is a changed one
